@@ -11,7 +11,7 @@ import { recordVoice } from "./report/voice-record.ts";
 const COUNT = Number(process.env["INTERRUPTIONS"] ?? 200);
 const ROOMS = 2;
 const TIMEOUT_MS = 120_000 + COUNT * 8_000;
-const COUGHS_AN_ANSWER = 10;
+const COUGHS_PER_ANSWER = 10;
 /** An answer of about 40 s. */
 const LONG =
   "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start. And once more. ".repeat(
@@ -20,7 +20,7 @@ const LONG =
 const QUESTION = "Hold on, what about the weather tomorrow?";
 const NOISES = ["Ahem", "Hm.", "Uh.", "Ha!", 80, 150, 250, 350] as const;
 /** How much of an answer may be missing by chance, because audio arrives in 10 ms frames whose edges are not silent. */
-const A_WORD_SECONDS = 0.25;
+const WORD_SECONDS = 0.25;
 
 /** Returns a burst of noise that starts abruptly and decays, like a cough. */
 function cough(ms: number): Int16Array {
@@ -62,16 +62,16 @@ test(`of ${COUNT} coughs, how many cost the answer a word`, { timeout: TIMEOUT_M
     voice.understand("");
     const whole = await hearAnswer(voice, user, () => Promise.resolve());
     while (coughs < COUNT) {
-      coughs += COUGHS_AN_ANSWER;
+      coughs += COUGHS_PER_ANSWER;
       const heard = await hearAnswer(voice, user, async () => {
-        for (let count = 0; count < COUGHS_AN_ANSWER; count++) {
+        for (let count = 0; count < COUGHS_PER_ANSWER; count++) {
           await makeNoise(user, NOISES[Math.floor(Math.random() * NOISES.length)] ?? "Ahem");
           await sleep(2_500);
         }
       });
       const seconds = Math.max(0, whole - heard);
       missing += seconds;
-      lost += Math.min(COUGHS_AN_ANSWER, Math.floor(seconds / A_WORD_SECONDS));
+      lost += Math.min(COUGHS_PER_ANSWER, Math.floor(seconds / WORD_SECONDS));
     }
     const [row] = await voice.agent.sql<{ count: number }[]>`
       select count(*)::int as count from turns where state <> 'completed'

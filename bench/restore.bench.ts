@@ -30,7 +30,7 @@ test(`what the restore of a talk takes after ${SHORT} turns, and after ${LONG}`,
   const talks = [await talk(SHORT), await talk(LONG)] as const;
 
   const ms = await timesOf(ROUNDS, talks, restored);
-  const kilobytes = [await heldBy(talks[0]), await heldBy(talks[1])] as const;
+  const kilobytes = [await measureSessionKb(talks[0]), await measureSessionKb(talks[1])] as const;
 
   console.log(JSON.stringify({ what: "restore", ms, kilobytes }));
   await recordTalks({ restore: { ...run, turns: [SHORT, LONG], ms, kilobytes } });
@@ -77,14 +77,14 @@ async function timesOf<Of>(rounds: number, each: readonly [Of, Of], act: (of: Of
 }
 
 /** Returns the memory of one restored session, in kB. */
-async function heldBy(writer: SessionWriter): Promise<number> {
+async function measureSessionKb(writer: SessionWriter): Promise<number> {
   await restored(writer);
   collect();
   const before = process.memoryUsage().heapUsed;
-  const held: Restored[] = [];
-  for (let count = 0; count < ROUNDS; count++) held.push(await restored(writer));
+  const restoredSessions: Restored[] = [];
+  for (let count = 0; count < ROUNDS; count++) restoredSessions.push(await restored(writer));
   collect();
-  return Math.round((process.memoryUsage().heapUsed - before) / held.length / 1_024);
+  return Math.round((process.memoryUsage().heapUsed - before) / restoredSessions.length / 1_024);
 }
 
 const percentiles = (ms: readonly number[]): Percentiles => ({ p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) });

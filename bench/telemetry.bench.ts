@@ -7,7 +7,7 @@ import { defineTool } from "../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../test/support/agent.ts";
 import { reply, text, toolUse } from "../src/model-server/step.ts";
 import type { Participant } from "../test/support/participant.ts";
-import { Watching } from "../test/telemetry/watching.ts";
+import { ExportedTelemetry } from "../test/telemetry/exported-telemetry.ts";
 
 const PAIRS = 300;
 const WARM_UP = 20;
@@ -44,8 +44,8 @@ async function costOfTurn(agent: TestAgent, user: Participant): Promise<Cost> {
  * both.
  */
 test("what telemetry costs a turn", async () => {
-  await using watching = await Watching.start();
-  const { telemetry, logger } = watching;
+  await using exported = await ExportedTelemetry.start();
+  const { telemetry, logger } = exported;
   const options: AgentOptions = { tools: { look } };
   await using off = await TestAgent.start({
     ...options,
@@ -63,7 +63,7 @@ test("what telemetry costs a turn", async () => {
     if (pair >= 0) costs.push(cost);
   }
   await on.leave();
-  await watching.close();
+  await exported.close();
   for (const unit of ["ms", "cpuMs"] as const) {
     const [offMedian, onMedian] = [
       median(costs.map((each) => each.off[unit])),
@@ -74,7 +74,7 @@ test("what telemetry costs a turn", async () => {
       `${PAIRS} pairs of turns, median ${unit}: off ${offMedian.toFixed(1)}, on ${onMedian.toFixed(1)}, ratio ${ratio}`,
     );
   }
-  expect(watching.receiver.named("invoke_agent parley").length).toBe(PAIRS + WARM_UP);
+  expect(exported.receiver.named("invoke_agent parley").length).toBe(PAIRS + WARM_UP);
 });
 
 function median(values: readonly number[]): number {

@@ -26,7 +26,7 @@ const WINDOW_MS = 20_000;
 /**
  * How often a worker checks whether it needs another host process. Sessions that start between two checks share one.
  */
-const LOOK_EVERY_MS = 5_000;
+const HOST_CHECK_INTERVAL_MS = 5_000;
 const QUESTION = "What is 3 plus 4?";
 
 test.each(CASES)("$name", async ({ sessions, places }) => {
@@ -44,7 +44,7 @@ test.each(CASES)("$name", async ({ sessions, places }) => {
     ...(process.env["VOICE_PROFILE"] && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${process.env["VOICE_PROFILE"]}` }),
   });
   const { httpUrl = "" } = await main.ready;
-  await sleep(LOOK_EVERY_MS + 500);
+  await sleep(HOST_CHECK_INTERVAL_MS + 500);
 
   const rampS = places === 1 ? sessions : 0;
   const flags = [
@@ -68,9 +68,9 @@ test.each(CASES)("$name", async ({ sessions, places }) => {
   });
   const output = Promise.all([text(load.stdout), once(load, "exit")]);
   await sleep(rampS * 1_000 + 14_000);
-  const before = costs(main.pid, Number(load.pid));
+  const before = measureCosts(main.pid, Number(load.pid));
   await sleep(WINDOW_MS);
-  const after = costs(main.pid, Number(load.pid));
+  const after = measureCosts(main.pid, Number(load.pid));
   const [json] = await output;
   main.kill("SIGTERM");
   await main.ended;
@@ -107,27 +107,27 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/main\.ts/u, "main"],
 ];
 
-function costs(mainPid: number, driverPid: number): Costs {
+function measureCosts(mainPid: number, driverPid: number): Costs {
   const cpu = new Map<string, number>([["recognizer and bench", cpuMs()]]);
   const add = (name: string, ms: number) => cpu.set(name, (cpu.get(name) ?? 0) + ms);
   const hostMb: number[] = [];
-  for (const pid of family(mainPid)) {
+  for (const pid of processTree(mainPid)) {
     const command = read(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
     const kind = KINDS.find(([pattern]) => pattern.test(command))?.[1] ?? "other";
-    add(kind, ticksMs(`/proc/${pid}/stat`));
+    add(kind, cpuMsOf(`/proc/${pid}/stat`));
     if (kind !== "host") continue;
     hostMb.push(Math.round(Number(/VmRSS:\s+(\d+)/u.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024));
     for (const thread of list(`/proc/${pid}/task`)) {
       const name = thread === String(pid) ? "JavaScript" : read(`/proc/${pid}/task/${thread}/comm`).trim();
-      add(`(${name.replace(/[-\d]+$/u, "")})`, ticksMs(`/proc/${pid}/task/${thread}/stat`));
+      add(`(${name.replace(/[-\d]+$/u, "")})`, cpuMsOf(`/proc/${pid}/task/${thread}/stat`));
     }
   }
-  add("driver", ticksMs(`/proc/${driverPid}/stat`));
+  add("driver", cpuMsOf(`/proc/${driverPid}/stat`));
   return { cpu, hostMb };
 }
 
 /** Returns the ids of a process and all its descendants. */
-function family(root: number): number[] {
+function processTree(root: number): number[] {
   const parents = list("/proc")
     .filter((name) => /^\d+$/u.test(name))
     .map((name) => [Number(name), Number(fields(`/proc/${name}/stat`)[1])] as const);
@@ -137,7 +137,7 @@ function family(root: number): number[] {
 }
 
 /** Returns the CPU time of a process or thread, in ms. */
-function ticksMs(path: string): number {
+function cpuMsOf(path: string): number {
   const { 11: user = 0, 12: system = 0 } = fields(path);
   return (Number(user) + Number(system)) * 10;
 }

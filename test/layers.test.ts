@@ -140,30 +140,30 @@ test("every folder of src has a place in the layers", async () => {
 });
 
 /** The two entries (files or folders) of the deepest folder that contains both ends of an import. */
-function entriesOf(each: Import): { readonly floor: string; readonly from: string; readonly to: string } {
+function entriesOf(each: Import): { readonly folder: string; readonly from: string; readonly to: string } {
   const [from, to] = [each.file.split("/"), target(each).split("/")];
   const depth = from.findIndex((name, index) => name !== to[index]);
-  return { floor: from.slice(0, depth).join("/"), from: from[depth] ?? "", to: to[depth] ?? "" };
+  return { folder: from.slice(0, depth).join("/"), from: from[depth] ?? "", to: to[depth] ?? "" };
 }
 
 /**
  * Repeatedly removes entries that import none of the remaining ones. Returns those left over, which are in a cycle or
  * lead to one.
  */
-function inCircles(edges: readonly { readonly from: string; readonly to: string }[]): string[] {
+function importCycles(edges: readonly { readonly from: string; readonly to: string }[]): string[] {
   const upper = new Set(edges.map(({ from }) => from));
   const left = edges.filter(({ to }) => upper.has(to));
-  return left.length === edges.length ? [...upper].toSorted() : inCircles(left);
+  return left.length === edges.length ? [...upper].toSorted() : importCycles(left);
 }
 
 test("in every folder of src, the page and the hooks, imports between files and folders have one direction", async () => {
   const all = await Promise.all(["src/**/*.ts", "{web,clients/react}/src/**/*.{ts,tsx}"].map(importsOf));
   const imports = all.flat().filter((each) => isRelative(each) && target(each) !== each.file);
-  const floors = Object.groupBy(imports.map(entriesOf), ({ floor }) => floor);
-  const circles = Object.entries(floors).map(([floor, edges = []]) => [floor, inCircles(edges)] as const);
+  const importsByFolder = Object.groupBy(imports.map(entriesOf), ({ folder }) => folder);
+  const cycles = Object.entries(importsByFolder).map(([folder, edges = []]) => [folder, importCycles(edges)] as const);
 
-  expect(circles.length).toBeGreaterThan(20);
-  expect(circles.filter(([, names]) => names.length > 0)).toEqual([]);
+  expect(cycles.length).toBeGreaterThan(20);
+  expect(cycles.filter(([, names]) => names.length > 0)).toEqual([]);
 });
 
 test("no folder in src contains more files than a reader can take in at once", async () => {

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Linux counts CPU time in hundredths of a second. */
-const MS_A_TICK = 10;
+const MS_PER_TICK = 10;
 const END_MS = 6_000;
 
-interface Seen {
+interface ProcessInfo {
   readonly parent: number;
   readonly cpuMs: number;
 }
@@ -33,12 +33,12 @@ export async function endTree(pid: number): Promise<void> {
   }
 }
 
-function treeOf(pid: number, all: ReadonlyMap<number, Seen>): number[] {
+function treeOf(pid: number, all: ReadonlyMap<number, ProcessInfo>): number[] {
   const children = [...all].filter(([, { parent }]) => parent === pid).map(([child]) => child);
   return all.has(pid) ? [pid, ...children.flatMap((child) => treeOf(child, all))] : [];
 }
 
-function listProcesses(): ReadonlyMap<number, Seen> {
+function listProcesses(): ReadonlyMap<number, ProcessInfo> {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return new Map(
     pids.flatMap((pid) => {
@@ -46,7 +46,7 @@ function listProcesses(): ReadonlyMap<number, Seen> {
       const fields = contentOf(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
       const { 0: state, 1: parent, 11: inUser, 12: inSystem } = fields;
       if (state === undefined || state === "Z") return [];
-      return [[Number(pid), { parent: Number(parent), cpuMs: (Number(inUser) + Number(inSystem)) * MS_A_TICK }]];
+      return [[Number(pid), { parent: Number(parent), cpuMs: (Number(inUser) + Number(inSystem)) * MS_PER_TICK }]];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tempFolder } from "../../test/support/temp-folder.ts";
-import type { NotedCall } from "../arms/note-calls.ts";
+import type { TimedCall } from "../arms/time-calls.ts";
 import { startParley } from "../arms/parley.ts";
 import { clockMs } from "../clock.ts";
 import { openFloors } from "./floors.ts";
@@ -15,8 +15,8 @@ export const clientCall: Work = {
     const { databaseUrl, model, extent, samples, progress } = bench;
     progress("calls to a client");
     await using folder = await tempFolder();
-    const noting = new URL("../arms/note-calls.ts", import.meta.url).href;
-    const env = { NODE_OPTIONS: `--import ${noting}`, BENCH_CALLS_FOLDER: folder.path };
+    const callTimer = new URL("../arms/time-calls.ts", import.meta.url).href;
+    const env = { NODE_OPTIONS: `--import ${callTimer}`, BENCH_CALLS_FOLDER: folder.path };
     const startedAt: number[] = [];
     {
       await using floors = await openFloors(bench);
@@ -31,7 +31,7 @@ export const clientCall: Work = {
     }
     const files = await readdir(folder.path);
     const texts = await Promise.all(files.map((file) => readFile(join(folder.path, file), "utf8")));
-    for (const { sentAt, ms } of texts.flatMap((text) => JSON.parse(text) as NotedCall[])) {
+    for (const { sentAt, ms } of texts.flatMap((text) => JSON.parse(text) as TimedCall[])) {
       const round = startedAt.findLastIndex((at) => at <= sentAt);
       if (round >= 0) samples.add("clientCall", "parley", { round, values: [ms] });
     }

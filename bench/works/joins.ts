@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { repeat, rotate, type Work } from "./work.ts";
 
-const JOINS_A_ROUND = 3;
+const JOINS_PER_ROUND = 3;
 /** A pause between joins, in which other agents start the process of their next session. */
 const REST_MS = 1_500;
 
@@ -13,7 +13,7 @@ export const joins: Work = {
     for (let round = -1; round < extent.rounds; round++) {
       progress(`joins, round ${round + 1} of ${extent.rounds}`);
       for (const arm of rotate(arms, round + 1)) {
-        const values = await repeat(JOINS_A_ROUND, async () => {
+        const values = await repeat(JOINS_PER_ROUND, async () => {
           await sleep(REST_MS);
           await using talk = await arm.join("plain");
           return talk.joinMs;

@@ -3,7 +3,7 @@ import type { Asked } from "../arms/talk.ts";
 import { repeat, rotate, type Work } from "./work.ts";
 
 /** Parley accepts at most 50 texts per second from a participant. */
-const LEAST_MS_A_TURN = 25;
+const MIN_MS_PER_TURN = 25;
 
 /** The same short question after many turns: the cost of a turn must not grow with the conversation. */
 export const longTalk: Work = {
@@ -15,7 +15,7 @@ export const longTalk: Work = {
     for (const arm of arms) {
       const talk = open.use(await arm.join("plain"));
       progress(`long talk: ${extent.turns} turns with ${arm.name}`);
-      await repeat(extent.turns, () => Promise.all([talk.ask("plain"), sleep(LEAST_MS_A_TURN)]));
+      await repeat(extent.turns, () => Promise.all([talk.ask("plain"), sleep(MIN_MS_PER_TURN)]));
       talks.push({ arm, talk });
     }
     for (let round = 0; round < extent.rounds; round++) {

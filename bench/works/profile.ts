@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const MODULES = 20;
 const FUNCTIONS = 30;
 /** Smaller values are omitted as noise. */
-const LEAST_MS = 0.01;
+const MIN_MS = 0.01;
 
 interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
@@ -114,6 +114,6 @@ function rank(
   { turns, most }: { readonly turns: number; readonly most: number },
 ): Readonly<Record<string, number>> {
   const groups = [...Map.groupBy(selves, keyOf)].map(([key, own]) => [key, total(own) / turns] as const);
-  const ranked = groups.toSorted(([, a], [, b]) => b - a).filter(([, ms]) => ms >= LEAST_MS);
+  const ranked = groups.toSorted(([, a], [, b]) => b - a).filter(([, ms]) => ms >= MIN_MS);
   return Object.fromEntries(ranked.slice(0, most).map(([key, ms]) => [key, Math.round(ms * 100) / 100]));
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { rotate, type Work } from "./work.ts";
 
 /** A stock agent that starts a process per room needs about a minute for each round. */
-const MOST_ROUNDS = 3;
+const MAX_ROUNDS = 3;
 /** A pause in which the previous rooms end and stock agents start processes for the next rooms. */
 const REST_MS = 10_000;
 
@@ -18,7 +18,7 @@ export const roomsAtOnce: Work = {
     const own = arms.filter(({ name }) => name !== "agents-python");
     // Makes each agent load everything that is loaded with its first room.
     for (const arm of own) await (await arm.join("plain"))[Symbol.asyncDispose]();
-    for (let round = 0; round < Math.min(extent.rounds, MOST_ROUNDS); round++) {
+    for (let round = 0; round < Math.min(extent.rounds, MAX_ROUNDS); round++) {
       progress(`${extent.rooms} rooms at once, round ${round + 1}`);
       for (const arm of rotate(own, round)) {
         await sleep(REST_MS);

@@ -211,7 +211,7 @@ test("the first messages from a new agent do not hide what we have missed from t
   const { room, parley } = await openClient();
   const commentary = { type: "commentary", body: { id: "c", messageId: "m", content: "" } } as const;
   const next = { identity: "agent-2", isAgent: true };
-  const told = () => room.all("configuration").map(({ lastSequenceSeen }) => lastSequenceSeen);
+  const lastSeen = () => room.all("configuration").map(({ lastSequenceSeen }) => lastSequenceSeen);
   room.say(commentary, { stanzaId: -12 });
   room.leave();
   room.acknowledges = false;
@@ -223,13 +223,13 @@ test("the first messages from a new agent do not hide what we have missed from t
   room.acknowledges = true;
   room.join();
   await parley.whenConnected(1_000);
-  expect(told().slice(1)).toEqual([12, 12]);
+  expect(lastSeen().slice(1)).toEqual([12, 12]);
 
   room.say({ type: "configuration", body: {} }, { stanzaId: -2_001 });
   room.disconnect();
   room.connect();
   await parley.whenConnected(1_000);
-  expect(told().at(-1)).toBe(2_001);
+  expect(lastSeen().at(-1)).toBe(2_001);
 });
 
 const START = { type: "start_answer", body: { id: "a2", previousId: "m1", answerType: "text" } } as const;
@@ -372,16 +372,16 @@ test("a result from before the next room is connected, while it has no name, bel
 
 test("connecting and disconnecting are reported", async () => {
   const { room, parley } = await openClient();
-  const told: string[] = [];
-  parley.on("connected", ({ agents }) => told.push(`connected ${agents.join()}`));
-  parley.on("disconnected", ({ reason }) => told.push(`lost ${reason}`));
+  const events: string[] = [];
+  parley.on("connected", ({ agents }) => events.push(`connected ${agents.join()}`));
+  parley.on("disconnected", ({ reason }) => events.push(`lost ${reason}`));
 
   room.leave();
   room.join();
   await parley.whenConnected(1_000);
   room.disconnect();
 
-  expect(told).toEqual(["lost agent", "connected agent-1", "lost room"]);
+  expect(events).toEqual(["lost agent", "connected agent-1", "lost room"]);
 });
 
 test("closing aborts running calls, answers them, unregisters the tools and leaves nothing behind", async () => {

@@ -161,15 +161,15 @@ function refuse(room: MemoryRoom, originatingId: string, message: string): void 
 
 test("a client that does not listen says so, and again in each Configuration until it listens", async () => {
   const { room, parley } = await openClient();
-  const told = () => room.all("configuration").map(({ listens }) => listens);
+  const sentListens = () => room.all("configuration").map(({ listens }) => listens);
 
   parley.listen(false);
-  await expect.poll(told).toEqual([undefined, false]);
+  await expect.poll(sentListens).toEqual([undefined, false]);
   parley.registerTool({ name: "echo", description: "Echoes.", input: { type: "object" }, run: () => {} });
-  await expect.poll(told).toEqual([undefined, false, false]);
+  await expect.poll(sentListens).toEqual([undefined, false, false]);
   parley.listen(true);
 
-  await expect.poll(told).toEqual([undefined, false, false, undefined]);
+  await expect.poll(sentListens).toEqual([undefined, false, false, undefined]);
 });
 
 test("ask resolves to the whole answer", async () => {
@@ -263,16 +263,16 @@ test("ask that gets no answer rejects in time", async () => {
 
 test("a handler that throws does not affect others, and causes an error event", async () => {
   const { room, parley } = await openClient();
-  const told: string[] = [];
+  const handled: string[] = [];
   parley.on("sentence", () => {
     throw new Error("mine");
   });
-  parley.on("sentence", ({ text }) => told.push(text));
-  parley.on("error", ({ message, error }) => told.push(`${message}: ${String(error?.cause)}`));
+  parley.on("sentence", ({ text }) => handled.push(text));
+  parley.on("error", ({ message, error }) => handled.push(`${message}: ${String(error?.cause)}`));
 
   room.say({ type: "assistant_sentence", body: { id: "s", previousId: "a", sequence: 1, text: "Hi.", isFinal: true } });
 
-  expect(told).toEqual(['A handler for "sentence" threw: Error: mine', "Hi."]);
+  expect(handled).toEqual(['A handler for "sentence" threw: Error: mine', "Hi."]);
 });
 
 test("the end of an answer's speech is an event with the words that were heard", async () => {
@@ -312,12 +312,12 @@ test("hanging sends hold back at most eight others, and fail by their deadline",
 
 test("a call's state is passed on unchanged", async () => {
   const { room, parley } = await openClient();
-  const told: unknown[] = [];
-  parley.on("tool_state", (state) => told.push(state));
+  const states: unknown[] = [];
+  parley.on("tool_state", (state) => states.push(state));
   const body = { id: "c", callId: "c", name: "scan", status: "running", inputJson: "{}", metadataJson: "{}" } as const;
 
   room.say({ type: "tool_call_state", body: { ...body, logs: ["one"] } });
-  await room.until(() => told.length === 1);
+  await room.until(() => states.length === 1);
 
-  expect(told).toEqual([{ ...body, logs: ["one"] }]);
+  expect(states).toEqual([{ ...body, logs: ["one"] }]);
 });

@@ -56,7 +56,7 @@ test("sentences stream, tools in threads and coroutines run, and their logs and 
   expect(await end()).toEqual({
     code: 0,
     stderr: [],
-    told: [{ sentence: "Milk is good." }, { sentence: "Have some." }],
+    reports: [{ sentence: "Milk is good." }, { sentence: "Have some." }],
   });
   const calls =
     await agent.sql`select name, state, result, error_code, logs, extra_answers from tool_calls order by name`;
@@ -76,15 +76,15 @@ test("sentences stream, tools in threads and coroutines run, and their logs and 
 test("stop ends the answer and cancels the running tool", async () => {
   await using agent = await TestAgent.start();
   agent.model.script(scriptOf("scan"));
-  const { untilTold, cue, end } = await play("stop", agent.roomName);
-  await untilTold({ tool: "started" });
+  const { untilReported, cue, end } = await play("stop", agent.roomName);
+  await untilReported({ tool: "started" });
 
   cue("stop");
 
   expect(await end()).toEqual({
     code: 0,
     stderr: [],
-    told: [{ tool: "started" }, { tool: "cancelled" }, { answer: "" }],
+    reports: [{ tool: "started" }, { tool: "cancelled" }, { answer: "" }],
   });
   expect(await agent.calls()).toMatchObject([{ name: "scan", state: "cancelled" }]);
 });
@@ -98,7 +98,7 @@ test("the model sees a message's attachments and the content from a tool, and a 
   expect(await end()).toEqual({
     code: 0,
     stderr: [],
-    told: [{ answer: "A cat.", shown: [{ title: "The view" }] }, { answer: "A dog." }],
+    reports: [{ answer: "A cat.", shown: [{ title: "The view" }] }, { answer: "A dog." }],
   });
   const data = Buffer.from(PNG).toString("base64");
   const picture = { type: "image", source: { type: "base64", media_type: "image/png", data } };
@@ -123,7 +123,7 @@ test("a tool's form is filled in, and shown again when the answer is invalid", a
   expect(await end()).toEqual({
     code: 0,
     stderr: [],
-    told: [{ form, problem: false }, { form, problem: true }, { answer: "A table for four." }],
+    reports: [{ form, problem: false }, { form, problem: true }, { answer: "A table for four." }],
   });
   const booked = (await agent.calls()).find(({ name }) => name === "book");
   expect(booked).toMatchObject({ state: "success", result: { action: "accept", content: { guests: 4 } } });
@@ -140,9 +140,9 @@ test("the permission handler's answers determine what runs", async () => {
 
   const { end } = await play("permission", agent.roomName);
 
-  const { code, told } = await end();
+  const { code, reports } = await end();
   expect(code).toBe(0);
-  expect(told).toEqual([
+  expect(reports).toEqual([
     { asked: "Write notes/a.md" },
     { closed: "approved" },
     { asked: "Write secret" },
@@ -162,44 +162,44 @@ test("a failed turn raises the worker's error with its name", async () => {
 
   const { end } = await play("ask", agent.roomName);
 
-  expect(await end()).toMatchObject({ code: 0, told: [{ error: "unavailable" }] });
+  expect(await end()).toMatchObject({ code: 0, reports: [{ error: "unavailable" }] });
 });
 
 test("a tool that runs while the client is away runs once, and its result counts", async () => {
   await using agent = await TestAgent.start();
   agent.model.script(scriptOf("scan"));
-  const { untilTold, cue, end } = await play("leave", agent.roomName);
-  await untilTold({ tool: "started" });
+  const { untilReported, cue, end } = await play("leave", agent.roomName);
+  await untilReported({ tool: "started" });
 
   cue("leave");
-  await untilTold({ room: "left" });
+  await untilReported({ room: "left" });
   cue("scan");
-  await untilTold({ tool: "ended" });
+  await untilReported({ tool: "ended" });
   cue("return");
 
-  const { code, told } = await end();
+  const { code, reports } = await end();
   expect(code).toBe(0);
-  expect(told.filter(({ tool }) => tool !== undefined)).toEqual([{ tool: "started" }, { tool: "ended" }]);
-  expect(told.at(-1)).toEqual({ answer: "Done." });
+  expect(reports.filter(({ tool }) => tool !== undefined)).toEqual([{ tool: "started" }, { tool: "ended" }]);
+  expect(reports.at(-1)).toEqual({ answer: "Done." });
   expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
 });
 
 test("a tool that continues during a disconnection answers over the new connection, and runs once", async () => {
   await using agent = await TestAgent.start();
   agent.model.script(scriptOf("scan"));
-  const { untilTold, cue, end } = await play("leave", agent.roomName);
-  await untilTold({ tool: "started" });
+  const { untilReported, cue, end } = await play("leave", agent.roomName);
+  await untilReported({ tool: "started" });
 
   cue("leave");
-  await untilTold({ room: "left" });
+  await untilReported({ room: "left" });
   cue("return");
-  await untilTold({ room: "back" });
+  await untilReported({ room: "back" });
   cue("scan");
 
-  const { code, told } = await end();
+  const { code, reports } = await end();
   expect(code).toBe(0);
-  expect(told.filter(({ tool }) => tool === "started")).toHaveLength(1);
-  expect(told.at(-1)).toEqual({ answer: "Done." });
+  expect(reports.filter(({ tool }) => tool === "started")).toHaveLength(1);
+  expect(reports.at(-1)).toEqual({ answer: "Done." });
   expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
 });
 
@@ -208,16 +208,16 @@ test("an answer that continued while the client was away is sent again", async (
   // Slow, because the answer must still be running when Python has left the room, and leaving takes long on a busy
   // machine.
   agent.model.script([reply([text("One. Two. Three. Four. Five. Six.")], { slow: 300, chunking: 4 })]);
-  const { untilTold, cue, end } = await play("leave", agent.roomName);
+  const { untilReported, cue, end } = await play("leave", agent.roomName);
   await expect.poll(() => agent.model.requests.length, { timeout: 10_000 }).toBe(1);
 
   cue("leave");
-  await untilTold({ room: "left" });
+  await untilReported({ room: "left" });
   cue("return");
 
   expect(await end()).toMatchObject({
     code: 0,
-    told: [{ room: "left" }, { room: "back" }, { answer: "One. Two. Three. Four. Five. Six." }],
+    reports: [{ room: "left" }, { room: "back" }, { answer: "One. Two. Three. Four. Five. Six." }],
   });
 });
 
@@ -225,17 +225,17 @@ test("a broken connection to LiveKit loses neither the running call nor the answ
   await using agent = await TestAgent.start();
   await using proxy = await TcpProxy.start(inject("livekitUrl"));
   agent.model.script(scriptOf("scan"));
-  const { untilTold, cue, end } = await play("stay", agent.roomName, { url: proxy.url });
-  await untilTold({ tool: "started" });
+  const { untilReported, cue, end } = await play("stay", agent.roomName, { url: proxy.url });
+  await untilReported({ tool: "started" });
 
   const before = proxy.connectionCount;
   proxy.cut();
   await expect.poll(() => proxy.connectionCount, { timeout: 20_000 }).toBeGreaterThan(before);
   cue("scan");
 
-  const { code, told } = await end();
+  const { code, reports } = await end();
   expect(code).toBe(0);
-  expect(told.at(-1)).toEqual({ answer: "Done." });
-  expect(told.filter(({ tool }) => tool === "started")).toHaveLength(1);
+  expect(reports.at(-1)).toEqual({ answer: "Done." });
+  expect(reports.filter(({ tool }) => tool === "started")).toHaveLength(1);
   expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
 });

@@ -23,15 +23,15 @@ export function pythonPrograms() {
   const play = async (name: string, roomName: string, { url = inject("livekitUrl"), token }: Place = {}) => {
     const args = [SCENARIOS, name, url, token ?? (await createToken(roomName, "python"))];
     const { stdout, stderr, ended, type } = start(args);
-    const told = () => stdout.map((line) => JSON.parse(line) as Record<string, unknown>);
-    const untilTold = async (what: object, timeout = 15_000) => {
-      await expect.poll(told, { timeout }).toContainEqual(what);
+    const reports = () => stdout.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const untilReported = async (what: object, timeout = 15_000) => {
+      await expect.poll(reports, { timeout }).toContainEqual(what);
     };
     const end = async () => {
       const { code } = await ended;
-      return { code, stderr, told: told() };
+      return { code, stderr, reports: reports() };
     };
-    return { told, untilTold, cue: type, end };
+    return { reports, untilReported, cue: type, end };
   };
 
   return { start, play };

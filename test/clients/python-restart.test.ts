@@ -25,18 +25,18 @@ test(
     const left = scriptOf("scan");
     parts.model.script(() => left.shift() ?? reply([text("Unplanned.")]));
     const token = await createToken(room, "python", { server: parts.livekit });
-    const { untilTold, cue, end } = await play("stay", room, { url: parts.livekit.url, token });
-    await untilTold({ tool: "started" }, 30_000);
+    const { untilReported, cue, end } = await play("stay", room, { url: parts.livekit.url, token });
+    await untilReported({ tool: "started" }, 30_000);
 
     for (const pid of jobProcesses(main.pid)) process.kill(pid, "SIGKILL");
     // LiveKit may announce the next agent before it reports that the previous one has left.
-    await untilTold({ connected: true }, 30_000);
+    await untilReported({ connected: true }, 30_000);
     cue("scan");
 
-    const { code, told } = await end();
+    const { code, reports } = await end();
     expect(code).toBe(0);
-    expect(told.filter(({ tool }) => tool !== undefined)).toEqual([{ tool: "started" }, { tool: "ended" }]);
-    expect(told.at(-1)).toEqual({ answer: "Done." });
+    expect(reports.filter(({ tool }) => tool !== undefined)).toEqual([{ tool: "started" }, { tool: "ended" }]);
+    expect(reports.at(-1)).toEqual({ answer: "Done." });
     const calls = await parts.database.sql`select state, result, extra_answers from tool_calls`;
     expect(calls).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
   },

@@ -14,11 +14,13 @@ export function nodeClient(program: string, ...args: readonly string[]): readonl
   return ["env", "NODE_ENV=production", process.execPath, `test/conformance/clients/${program}`, ...args];
 }
 
-const told = (verdicts: readonly Verdict[]) => verdicts.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`);
+const describeVerdicts = (verdicts: readonly Verdict[]) =>
+  verdicts.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`);
 
 /** The checks that have not passed, with the reason. */
-export const notPassed = (verdicts: readonly Verdict[]) => told(verdicts.filter(({ outcome }) => outcome !== "passed"));
+export const notPassed = (verdicts: readonly Verdict[]) =>
+  describeVerdicts(verdicts.filter(({ outcome }) => outcome !== "passed"));
 
 /** The checks that have failed, or that the kit was unable to run, with the reason. */
 export const failures = (verdicts: readonly Verdict[]) =>
-  told(verdicts.filter(({ outcome }) => outcome === "failed" || outcome === "kit"));
+  describeVerdicts(verdicts.filter(({ outcome }) => outcome === "failed" || outcome === "kit"));

@@ -4,7 +4,7 @@ import { toolUseId } from "../../src/conversation/block.ts";
 import { buildHistory, OUTCOME_UNKNOWN, textBlock } from "../../src/conversation/history.ts";
 import type { TurnRecord } from "../../src/conversation/turn-record.ts";
 import { pausedBlocks, placed, turn, turns } from "./arbitrary-turns.ts";
-import { problemsOf } from "./judge-history.ts";
+import { problemsOf } from "./history-problems.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
 const SEED = { seed: propertySeed(20_261_121), numRuns: propertyRuns(6_000) };

@@ -28,10 +28,10 @@ const found = (id: string): HistoryBlock => ({
   content: { type: "web_search_tool_result", tool_use_id: id, content: [] },
 });
 
-const said = (words: string) => [{ type: "text", text: words }] as const;
+const userInput = (words: string) => [{ type: "text", text: words }] as const;
 const past = (blocks: readonly HistoryBlock[], state: TurnState = "completed") =>
-  turn(1, state, { input: said("Read file.txt"), blocks: placed(blocks) });
-const next = turn(2, "running", { input: said("Thanks") });
+  turn(1, state, { input: userInput("Read file.txt"), blocks: placed(blocks) });
+const next = turn(2, "running", { input: userInput("Thanks") });
 /** Each message as `role: types`, with ids and short texts where they are relevant. */
 const outline = (...blocks: readonly HistoryBlock[]) => outlineOf(blocks, "completed");
 function outlineOf(blocks: readonly HistoryBlock[], state: TurnState): string[] {
@@ -140,7 +140,7 @@ test("thinking that was cut off, empty text and results without a tool use are l
 test("thinking is left out, too, if leaving out a second use would put it at the end", () => {
   const first = past([use("toolu_1"), result("toolu_1", "a")]);
   const second = turn(2, "completed", {
-    input: said("Again"),
+    input: userInput("Again"),
     blocks: placed([text("Hm"), thinking("!"), use("toolu_1")]),
   });
 
@@ -170,7 +170,7 @@ test("an incomplete call and result of a server tool are left out, whichever hal
 
 test("a running turn waits for its server tool's result only if the API will send it", () => {
   const open = (blocks: readonly HistoryBlock[], isPaused = false) =>
-    buildHistory([turn(1, "running", { input: said("Hi"), blocks: placed(blocks) })], { isPaused }).map(
+    buildHistory([turn(1, "running", { input: userInput("Hi"), blocks: placed(blocks) })], { isPaused }).map(
       ({ blocks: b }) => b.map(({ blockType }) => blockType),
     );
 
@@ -185,7 +185,7 @@ test("a running turn waits for its server tool's result only if the API will sen
 
 test("a conversation without words has an empty history", () => {
   expect(buildHistory([])).toEqual([]);
-  expect(buildHistory([turn(1, "completed", { input: said("  ") })])).toEqual([]);
+  expect(buildHistory([turn(1, "completed", { input: userInput("  ") })])).toEqual([]);
 });
 
 test("a turn that no message started begins with a word for the user", () => {

@@ -7,7 +7,7 @@ import { validateSystemMessages } from "../../src/model-server/validate-system-m
 import type { Message } from "../../src/model-server/message.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 import { turn, turns } from "./arbitrary-turns.ts";
-import { problemsOf } from "./judge-history.ts";
+import { problemsOf } from "./history-problems.ts";
 
 const name = fc.constantFrom("scan", "print", "ring");
 const tool = fc.record({
@@ -25,8 +25,8 @@ const changes = fc
   .map((all): ToolChange[] => all.toSorted((a, b) => a.before - b.before));
 const talks = fc
   .tuple(turns, fc.array(changes))
-  .map(([records, told]) =>
-    records.map((record, index): TurnRecord => ({ ...record, context: { from: 1, tools: told[index] ?? [] } })),
+  .map(([records, toolChanges]) =>
+    records.map((record, index): TurnRecord => ({ ...record, context: { from: 1, tools: toolChanges[index] ?? [] } })),
   );
 const next = (position: number) => turn(position, "running", { input: [{ type: "text", text: "Go on" }] });
 const withoutSystem = (history: readonly HistoryMessage[]) => history.filter(({ role }) => role !== "system");

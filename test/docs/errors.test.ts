@@ -48,14 +48,14 @@ test("no number is used for two codes", () => {
  * Raised, but never sent to participants: the first stops the start, the second is raised by a worker that has lost its
  * session.
  */
-const UNTOLD = ["invalid_config", "lost_lease"];
+const NEVER_SENT = ["invalid_config", "lost_lease"];
 
 test("the page says which codes the worker sends", () => {
   const sources = sourcesIn("conversation", "llm", "permission", "protocol", "session", "store", "tool", "turn");
   // A MalformedMessageError and a ModelError set their codes as `code: "…"`.
   const raised = [...sources.matchAll(/(?:new AppError\(\s*|\bcode: )"(\w+)"/g)].flatMap(([, code]) => code ?? []);
 
-  const codes = Object.keys(ERROR_CODES).filter((code) => raised.includes(code) && !UNTOLD.includes(code));
+  const codes = Object.keys(ERROR_CODES).filter((code) => raised.includes(code) && !NEVER_SENT.includes(code));
   expect(new Set(sentBy("worker"))).toEqual(new Set(codes));
   expect(sentBy("nobody").toSorted()).toEqual(
     Object.keys(ERROR_CODES)

@@ -87,7 +87,7 @@ export const CHECKED_BY: Readonly<Record<string, string>> = {
 /**
  * Blocks that are drawings or output, each with the test of the code that prints it, or the reason why there is none.
  */
-export const UNCHECKED: Readonly<Record<string, string>> = {
+export const DRAWINGS_AND_OUTPUT: Readonly<Record<string, string>> = {
   "ARCHITECTURE.md: participant                         host process                                               PostgreSQL":
     "a drawing",
   "ARCHITECTURE.md: lib → errors → conversation → protocol → { agent, livekit, tool, permission, store, llm, telemetry } → turn → session → scenario → { http, voice } → worker":

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { toPackageJson } from "../../src/cli/init/to-package-json.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { CHECKED_BY, SURROUNDINGS, UNCHECKED } from "./fence-rules.ts";
+import { CHECKED_BY, SURROUNDINGS, DRAWINGS_AND_OUTPUT } from "./fence-rules.ts";
 import { commandsOf, type Fence, FENCES, isTyped } from "./fences.ts";
 
 const run = promisify(execFile);
@@ -22,7 +22,7 @@ test("each block on each page is type-checked, parsed, checked by its own test, 
   const checked = new Set([...code, ...json, ...shell, ...FENCES.filter(isElsewhere)]);
   const others = FENCES.filter((fence) => !checked.has(fence));
 
-  expect(others.map(({ name }) => name).toSorted()).toEqual(Object.keys(UNCHECKED).toSorted());
+  expect(others.map(({ name }) => name).toSorted()).toEqual(Object.keys(DRAWINGS_AND_OUTPUT).toSorted());
 });
 
 test("no list contains a block that no longer exists", () => {
@@ -38,7 +38,7 @@ test.each(Object.entries(CHECKED_BY))("the blocks of %s are checked by a test th
 });
 
 test.each(
-  Object.entries(UNCHECKED).flatMap(
+  Object.entries(DRAWINGS_AND_OUTPUT).flatMap(
     ([name, why]) => why.match(/\btest\/[\w/.-]+\.ts/g)?.map((file) => [name, file]) ?? [],
   ),
 )("the test listed for the block %s exists", (_name, file) => {

@@ -10,8 +10,8 @@ import { startDelivery } from "../../src/worker/webhooks/deliver-webhooks.ts";
 import { WebhookReceiver } from "../support/servers/webhook-receiver.ts";
 import type { OtlpReceiver } from "../support/servers/otlp-receiver.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
-import { WatchedTalk } from "../telemetry/watched-talk.ts";
-import { Watching } from "../telemetry/watching.ts";
+import { TelemetryAgent } from "../telemetry/telemetry-agent.ts";
+import { ExportedTelemetry } from "../telemetry/exported-telemetry.ts";
 import { announced } from "../support/client-tool.ts";
 
 const page = readFileSync("docs/telemetry.md", "utf8");
@@ -69,7 +69,7 @@ function emittedBy({ spans: all, metrics, logs }: OtlpReceiver): Emitted {
 
 /** A session in text that triggers everything the page describes. */
 async function talkInText(names: string): Promise<Emitted> {
-  await using talk = await WatchedTalk.start({
+  await using talk = await TelemetryAgent.start({
     env: {
       OTEL_SEMCONV_STABILITY_OPT_IN: names,
       OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "SPAN_AND_EVENT",
@@ -111,8 +111,8 @@ const SPOKEN = ["Hello there.", "Good morning.", "How are you?"] as const;
 async function talkByVoice(): Promise<Emitted> {
   await warmUp("Hello there.");
   const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
-  await using watching = await Watching.start();
-  const { telemetry, logger, receiver } = watching;
+  await using exported = await ExportedTelemetry.start();
+  const { telemetry, logger, receiver } = exported;
   await using voice = await VoiceAgent.start({ telemetry, logger, tools: { note }, settings: { speculate: true } });
   const user = await voice.speaker("user", { features: ["claims"] });
   voice.agent.model.script([
@@ -131,14 +131,14 @@ async function talkByVoice(): Promise<Emitted> {
     await user.client.answerTo(said.id);
   }
   await voice.agent.leave();
-  await watching.close();
+  await exported.close();
   return emittedBy(receiver);
 }
 
 /** A session whose first step uses up its budget. */
-async function talkOnABudget(): Promise<Emitted> {
+async function talkOverBudget(): Promise<Emitted> {
   const prices = { "claude-test": { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 } };
-  await using talk = await WatchedTalk.start({ policy: { budget: { session: { tokens: 1 } }, prices } });
+  await using talk = await TelemetryAgent.start({ policy: { budget: { session: { tokens: 1 } }, prices } });
   const { agent, receiver } = talk;
   const user = await agent.client("user");
   agent.model.script([reply([text("Hello.")])]);
@@ -149,9 +149,9 @@ async function talkOnABudget(): Promise<Emitted> {
 }
 
 /** A session with a hook for its start and a webhook for its end. */
-async function talkThatIsTold(): Promise<Emitted> {
+async function talkWithHookAndWebhook(): Promise<Emitted> {
   await using crm = await WebhookReceiver.start();
-  await using talk = await WatchedTalk.start({
+  await using talk = await TelemetryAgent.start({
     hasHooks: true,
     hasEndWebhook: true,
     agent: { onSessionStart: () => {} },
@@ -176,8 +176,8 @@ const all = (part: keyof Emitted) => sorted(emitted.flatMap((each) => each[part]
 beforeAll(async () => {
   for (const names of ["1.41", "gen_ai_latest_experimental"]) emitted.push(await talkInText(names));
   emitted.push(await talkByVoice());
-  emitted.push(await talkOnABudget());
-  emitted.push(await talkThatIsTold());
+  emitted.push(await talkOverBudget());
+  emitted.push(await talkWithHookAndWebhook());
 }, 60_000);
 
 test("the page lists every existing name, and no other", () => {

@@ -6,7 +6,7 @@ import { SPEECH_PROVIDERS, STT_NAMES, TTS_NAMES } from "../../src/voice/provider
  * A cell of the table: the provider, if it is one of `names`. `otherwise` is the default where the embedded models are
  * missing.
  */
-function shown(names: readonly string[], otherwise: string, name: string): string {
+function describeProvider(names: readonly string[], otherwise: string, name: string): string {
   if (!names.includes(name)) return "–";
   const note = { embedded: " (default)", [otherwise]: " (default otherwise)" }[name] ?? "";
   return `\`${name}\`${note}`;
@@ -19,8 +19,8 @@ test("docs/voice.md describes what every provider can do, and its key and variab
 
   expect(rows.map((row) => row.split(" | ").slice(0, 2).join(" | "))).toEqual(
     SPEECH_PROVIDERS.map(({ name }) => {
-      const listens = shown(STT_NAMES, "none", name);
-      return `| ${listens} | ${shown(TTS_NAMES, "espeak", name)}`;
+      const listens = describeProvider(STT_NAMES, "none", name);
+      return `| ${listens} | ${describeProvider(TTS_NAMES, "espeak", name)}`;
     }),
   );
   const needed = SPEECH_PROVIDERS.map((provider) => [

@@ -6,7 +6,7 @@ import { forFile } from "../support/lifetimes.ts";
 import type { Participant } from "../support/participant.ts";
 import { startTempPostgres } from "../tools/data/temp-postgres.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
-import { linesOf } from "./lines-of.ts";
+import { countLines } from "./count-lines.ts";
 
 // These tests start whole programs, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -39,7 +39,7 @@ function results(): unknown[] {
 }
 
 test("all files of the back office agent together are one page long", async () => {
-  expect(await linesOf("examples/back-office")).toBeLessThan(120);
+  expect(await countLines("examples/back-office")).toBeLessThan(120);
 });
 
 test("it answers from the database and from the stock system", async () => {

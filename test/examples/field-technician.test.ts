@@ -8,7 +8,7 @@ import { scripted, type Script } from "../../src/testing/model/scripted.ts";
 import { startTalk } from "../../src/testing/start-talk.ts";
 import { forEachTest } from "../support/lifetimes.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { linesOf } from "./lines-of.ts";
+import { countLines } from "./count-lines.ts";
 
 const folder = forEachTest(() => tempFolder());
 const reportsFile = () => join(folder.path, "reports.jsonl");
@@ -22,7 +22,7 @@ const start = (script: Script) =>
   });
 
 test("all files of the technician's agent together are one page long", async () => {
-  expect(await linesOf("examples/field-technician")).toBeLessThan(120);
+  expect(await countLines("examples/field-technician")).toBeLessThan(120);
 });
 
 test("the phone reports its location and takes a photo, each when the technician allows it", async () => {

@@ -1,18 +1,18 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EventServer, livekit, roomToken } from "../support/servers/event-server.ts";
-import { FollowedTalk } from "../support/doubles/followed-talk.ts";
+import { PublishedSession } from "../support/doubles/published-session.ts";
 import { tempDatabase, type TempDatabase } from "../support/servers/temp-database.ts";
 
 let database: TempDatabase;
 let server: EventServer;
-let talk: FollowedTalk;
-let other: FollowedTalk;
+let talk: PublishedSession;
+let other: PublishedSession;
 
 beforeAll(async () => {
   database = await tempDatabase();
   server = await EventServer.start({ databaseUrl: database.url });
-  [talk, other] = await Promise.all([FollowedTalk.begin(database.sql), FollowedTalk.begin(database.sql)]);
+  [talk, other] = await Promise.all([PublishedSession.begin(database.sql), PublishedSession.begin(database.sql)]);
   await talk.say("One.", "Two.");
 });
 

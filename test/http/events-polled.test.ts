@@ -3,7 +3,7 @@ import { z } from "zod";
 import { conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
-import { FollowedTalk } from "../support/doubles/followed-talk.ts";
+import { PublishedSession } from "../support/doubles/published-session.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { EventServer } from "../support/servers/event-server.ts";
@@ -13,7 +13,7 @@ const database = forFile(tempDatabase);
 
 test("without notifications, a stream shows everything that is stored, each block whole", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url, listenUrl: undefined });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await using reader = await server.open(talk);
   await talk.say("One.");
   await reader.next(({ id }) => id === "1.end", 5_000);

@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect } from "../../src/store/database/pool.ts";
 import { EventServer, roomToken, type EventReader, type ReadEvent } from "../support/servers/event-server.ts";
-import { FollowedTalk } from "../support/doubles/followed-talk.ts";
+import { PublishedSession } from "../support/doubles/published-session.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { tempDatabase, type TempDatabase } from "../support/servers/temp-database.ts";
 
@@ -40,7 +40,7 @@ const texts = (reader: EventReader) =>
 
 test("events are streamed as they happen, and have ids where the record is durable", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await using reader = await server.open(talk);
   const turn = talk.begin();
   turn.start();
@@ -93,7 +93,7 @@ test("events are streamed as they happen, and have ids where the record is durab
 
 test("after Last-Event-ID the rest is read from the store, and live events follow without loss or duplicates", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await talk.say("1a", "1b", "1c");
   await talk.say("2a");
   const third = talk.begin();
@@ -114,7 +114,7 @@ test("after Last-Event-ID the rest is read from the store, and live events follo
 
 test("a reader that reconnects at any event in a session sees every durable event once", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   const seen: string[] = [];
   let lastEventId = "0.end";
   const talking = (async () => {
@@ -141,7 +141,7 @@ test("a reader that reconnects at any event in a session sees every durable even
 
 test("the end of an answer's speech follows the turn's end, with what was heard", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await using reader = await server.open(talk);
   const turn = talk.begin({ isSpoken: true });
   turn.text("It is sunny.");
@@ -161,7 +161,7 @@ test.each([
   ["1.spoken", ["2.0", "2.end"]],
 ])("a reader that reconnects with %s gets the end of the speech once", async (lastEventId, ids) => {
   await using server = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   const turn = talk.begin({ isSpoken: true });
   turn.text("It is sunny.");
   await turn.end();
@@ -176,7 +176,7 @@ test.each([
 
 test("a reader that connects after the last answer was spoken does not get its end", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   const turn = talk.begin({ isSpoken: true });
   turn.text("It is sunny.");
   await turn.end();
@@ -191,7 +191,7 @@ test("a reader that connects after the last answer was spoken does not get its e
 
 test("a reader that connects in the middle of a block gets the whole block when it ends", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await talk.say("old");
   const turn = talk.begin();
   turn.start();
@@ -211,7 +211,7 @@ test("a reader that connects in the middle of a block gets the whole block when 
 test("two readers see the same events", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   await using elsewhere = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await using first = await server.open(talk);
   await using second = await server.open({ id: talk.room, room: talk.room }, { identity: "bob" });
   await using third = await elsewhere.open(talk);
@@ -225,7 +225,7 @@ test("two readers see the same events", async () => {
 
 test("equal deltas, long texts, long results and control characters all arrive unchanged", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await using reader = await server.open(talk);
   const turn = talk.begin();
   const long = '😀\u0001"\\\n'.repeat(6_000);
@@ -252,7 +252,7 @@ test("equal deltas, long texts, long results and control characters all arrive u
 
 test("a heartbeat keeps a silent stream alive", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url, times: { heartbeatMs: 20 } });
-  await using reader = await server.open(await FollowedTalk.begin(database.sql));
+  await using reader = await server.open(await PublishedSession.begin(database.sql));
 
   await reader.until(() => reader.text.split(": heartbeat\n\n").length > 3);
   expect(reader.events).toEqual([]);
@@ -261,7 +261,7 @@ test("a heartbeat keeps a silent stream alive", async () => {
 test("a hundred readers of a session cost the database little more than one reader", { timeout: 30_000 }, async () => {
   await using proxy = await TcpProxy.start(database.url);
   await using server = await EventServer.start({ databaseUrl: proxy.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   const opening = Array.from({ length: 100 }, (_, index) => server.open(talk, { identity: `reader-${index % 20}` }));
   const readers = await Promise.all(opening);
   const before = proxy.answeredBytes;
@@ -280,7 +280,7 @@ test(
   { timeout: 30_000 },
   async () => {
     await using server = await EventServer.start({ databaseUrl: database.url, times: { drainMs: 1_500 } });
-    const talk = await FollowedTalk.begin(database.sql);
+    const talk = await PublishedSession.begin(database.sql);
     await using reader = await server.open(talk);
     const { hostname, port } = new URL(server.url);
     const idle = connectSocket(Number(port), hostname);
@@ -312,7 +312,7 @@ test(
   { timeout: 60_000 },
   async () => {
     await using server = await EventServer.start({ databaseUrl: database.url, times: { drainMs: 1_500 } });
-    const talk = await FollowedTalk.begin(database.sql);
+    const talk = await PublishedSession.begin(database.sql);
     await using reader = await server.open(talk);
     const { hostname, port } = new URL(server.url);
     setFlagsFromString("--expose-gc");
@@ -351,7 +351,7 @@ test(
 
 test("streams end when the server closes, and when the token expires", async () => {
   const server = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   const reader = await server.open(talk);
   const token = await roomToken(talk.room, { ttl: "3s" });
   const short = await server.getAs(token, `/session/${talk.id}/events`);
@@ -366,7 +366,7 @@ test("streams end when the server closes, and when the token expires", async () 
 test("a listener whose connection breaks, or is refused for a while, loses no durable event", async () => {
   await using proxy = await TcpProxy.start(database.url);
   await using server = await EventServer.start({ databaseUrl: proxy.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await using reader = await server.open(talk);
   await talk.say("1");
   await reader.next(({ id }) => id === "1.end");
@@ -388,7 +388,7 @@ test("a listener whose connection breaks, or is refused for a while, loses no du
 test("a listener whose connection falls silent is replaced", async () => {
   await using proxy = await TcpProxy.start(database.url);
   await using server = await EventServer.start({ databaseUrl: proxy.url, checkMs: 100 });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await using reader = await server.open(talk);
   await talk.say("1");
   await reader.next(({ id }) => id === "1.end");
@@ -407,7 +407,7 @@ test("a publisher whose database is down delays nothing, and readers find the re
   await using proxy = await TcpProxy.start(database.url);
   const publishing = connect(proxy.url, { maxConnections: 1 });
   await using server = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql, publishing);
+  const talk = await PublishedSession.begin(database.sql, publishing);
   await using reader = await server.open(talk);
   await talk.say("1");
   await reader.next(({ id }) => id === "1.end");
@@ -425,7 +425,7 @@ test("a publisher whose database is down delays nothing, and readers find the re
 
 test("a turn that another worker resumes continues in the same stream", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await using reader = await server.open(talk);
   const turn = talk.begin();
   turn.text("One.");

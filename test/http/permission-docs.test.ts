@@ -46,7 +46,7 @@ async function startDemo() {
 type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 /** The answer in the form of the page, which has names in place of ids, and 0 in place of times. */
-async function shown(demo: Demo, answer: string): Promise<string> {
+async function asOnPage(demo: Demo, answer: string): Promise<string> {
   let named = answer;
   for (const [name, id] of await demo.names()) named = named.replaceAll(id, name);
   return named
@@ -63,7 +63,7 @@ async function run(demo: Demo, request: string): Promise<string> {
     headers: { ...demo.headers, ...(body !== undefined && { "content-type": "application/json" }) },
     ...(body !== undefined && { body }),
   });
-  return shown(demo, `${response.status} ${await response.text()}`.trim());
+  return asOnPage(demo, `${response.status} ${await response.text()}`.trim());
 }
 
 const BLOCKS = blocksOf("http").map((block) => [block.split("\n")[0], block] as const);
@@ -126,10 +126,10 @@ test("the events in docs/permissions.md are what such a request sends, on both s
   await opencode.until(() => opencode.text.includes('"completed"'));
 
   const permissions = own.text.split("\n\n").filter((event) => event.startsWith("event: permission."));
-  const told = opencode.text
+  const events = opencode.text
     .split("\n\n")
     .filter((event) => event.startsWith("data: ") && !event.includes("heartbeat"));
-  const [ours, theirs] = [await shown(demo, permissions.join("\n\n")), await shown(demo, told.join("\n\n"))];
+  const [ours, theirs] = [await asOnPage(demo, permissions.join("\n\n")), await asOnPage(demo, events.join("\n\n"))];
   const [documented = "", documentedTheirs = ""] = blocksOf("sse");
   expect(ours).toBe(documented);
   // The page omits events that differ only in a call's revision.

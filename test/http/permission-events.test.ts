@@ -36,7 +36,7 @@ async function decide({ id, sessionId }: PermissionRecord, decision = REJECT): P
 }
 
 /** The events and ids that a stream shows for permissions. */
-async function shown() {
+async function startFeed() {
   const { sessionId } = await storedRoom(database.sql);
   const events: string[] = [];
   const feed = new PermissionFeed({
@@ -91,7 +91,7 @@ test("a permission is streamed when it is requested and when it is answered; a l
 });
 
 test("an answer without a notification is shown at the stream's next poll", async () => {
-  const { feed, events, ask } = await shown();
+  const { feed, events, ask } = await startFeed();
   const [open, answered] = [await ask(), await ask()];
   await feed.showNow();
   await decide(answered);
@@ -107,7 +107,7 @@ test("an answer without a notification is shown at the stream's next poll", asyn
 });
 
 test("a request that ended before it was shown is shown as requested first, and each event appears once", async () => {
-  const { feed, events, ask } = await shown();
+  const { feed, events, ask } = await startFeed();
   const permission = await ask();
   await endPermission(writerOf(database.sql, permission.sessionId), {
     permissionId: permission.id,
@@ -121,7 +121,7 @@ test("a request that ended before it was shown is shown as requested first, and 
 });
 
 test("more time is reported once, and not for a request that has ended", async () => {
-  const { feed, events, ask } = await shown();
+  const { feed, events, ask } = await startFeed();
   const permission = await ask();
   const { id: permissionId, sessionId } = permission;
   const extend = () => extendPermission(database.sql, { permissionId, sessionId, by: "ann", waitMs: 240_000 });
@@ -141,7 +141,7 @@ test("more time is reported once, and not for a request that has ended", async (
 });
 
 test("another session's permission is not shown, and nonsense causes no query", async () => {
-  const { feed, events } = await shown();
+  const { feed, events } = await startFeed();
   const others = await storedPermission(database.sql);
 
   await feed.showReported({ permissionId: others.id });

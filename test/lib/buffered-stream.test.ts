@@ -3,7 +3,7 @@ import { BufferedStream } from "../../src/lib/buffered-stream.ts";
 
 test("buffered items are dropped when a stream is aborted", async () => {
   const next = Promise.withResolvers<string>();
-  const told: string[] = [];
+  const items: string[] = [];
   const ended = Promise.withResolvers<void>();
   async function* deaf(): AsyncGenerator<string> {
     try {
@@ -13,11 +13,11 @@ test("buffered items are dropped when a stream is aborted", async () => {
       ended.resolve();
     }
   }
-  const stream = new BufferedStream(deaf, (item) => told.push(item));
-  await expect.poll(() => told).toEqual(["Once"]);
+  const stream = new BufferedStream(deaf, (item) => items.push(item));
+  await expect.poll(() => items).toEqual(["Once"]);
 
   stream.abort();
   next.resolve("upon");
   await ended.promise;
-  expect(told).toEqual(["Once"]);
+  expect(items).toEqual(["Once"]);
 });

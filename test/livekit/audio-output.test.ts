@@ -48,7 +48,7 @@ const part = (index: number) => {
 };
 
 /** An output that can speak, and the samples that its track receives. */
-async function speaking() {
+async function startOutput() {
   const track = vi.spyOn(AudioSource.prototype, "captureFrame");
   onTestFinished(() => track.mockRestore());
   const { room: own, subscriber } = room();
@@ -70,7 +70,7 @@ function jumps(samples: readonly number[]): number[] {
 }
 
 test("after a pause the sound continues where it was last heard, not after what was queued", async () => {
-  const { output, say, given } = await speaking();
+  const { output, say, given } = await startOutput();
   await say(0, 20);
   output.pause();
   const rest = say(20, 40);
@@ -87,7 +87,7 @@ test("after a pause the sound continues where it was last heard, not after what 
 });
 
 test("after an interruption during a pause nothing that was queued is heard", async () => {
-  const { output, say, given } = await speaking();
+  const { output, say, given } = await startOutput();
   await say(0, 20);
   output.pause();
   const rest = output.captureFrame(part(20));

@@ -5,11 +5,11 @@ import { onRegistered, startAgentsLog } from "../../src/livekit/job-processes.ts
 import { type JobPool, type PooledJob, replaceJobPool } from "../../src/livekit/job-pool.ts";
 
 /** Runs nothing, and records the calls it receives. */
-class NotedPool implements JobPool {
-  readonly told: string[] = [];
+class RecordingPool implements JobPool {
+  readonly calls: string[] = [];
   readonly processes: PooledJob[] = [];
-  start = () => void this.told.push("start");
-  close = async () => void this.told.push("close");
+  start = () => void this.calls.push("start");
+  close = async () => void this.calls.push("close");
 
   launchJob = async (runningJob: RunningJobInfo) => {
     const room = runningJob.job.room?.name;
@@ -18,13 +18,13 @@ class NotedPool implements JobPool {
       runningJob,
       join: () => over.promise,
       close: async () => {
-        this.told.push(`end ${room}`);
+        this.calls.push(`end ${room}`);
         this.processes.splice(this.processes.indexOf(job), 1);
         over.resolve();
       },
     };
     this.processes.push(job);
-    this.told.push(`launch ${room}`);
+    this.calls.push(`launch ${room}`);
   };
 }
 
@@ -34,7 +34,7 @@ test("a LiveKit worker passes its jobs to our pool, terminates and drains them t
   const keys = { wsURL, apiKey, apiSecret, host: "127.0.0.1", port: 0 };
   const rooms = new RoomServiceClient(wsURL, apiKey, apiSecret);
   const dispatches = new AgentDispatchClient(wsURL, apiKey, apiSecret);
-  const pool = new NotedPool();
+  const pool = new RecordingPool();
   const undo = await replaceJobPool(pool);
   const agent = "test/fixtures/agents/idle-agent.ts";
   // With an agent name of its own, the server is assigned only these two rooms.
@@ -55,7 +55,7 @@ test("a LiveKit worker passes its jobs to our pool, terminates and drains them t
   expect(active.toSorted()).toEqual(["pool-a", "pool-b"]);
 
   await dispatches.deleteDispatch(ids[0] ?? "", "pool-a");
-  await vi.waitUntil(() => pool.told.includes("end pool-a"), { timeout: 10_000 });
+  await vi.waitUntil(() => pool.calls.includes("end pool-a"), { timeout: 10_000 });
   const drained = server.drain();
   await pool.processes[0]?.close();
   await drained;
@@ -63,7 +63,7 @@ test("a LiveKit worker passes its jobs to our pool, terminates and drains them t
   await running;
   undo?.();
 
-  expect(pool.told).toEqual([
+  expect(pool.calls).toEqual([
     "start",
     expect.stringMatching(/^launch pool-/u),
     expect.stringMatching(/^launch pool-/u),

@@ -63,8 +63,8 @@ test("tools that come and go follow the others and their mark", () => {
 });
 
 test("tool changes at the end of a history are marked, and so is the end of the previous request", () => {
-  const told = { role: "system" as const, blocks: [{ blockType: "tool_removal", textContent: null, content: {} }] };
-  const history = [user("1"), told, assistant(say("2")), user("3"), told];
+  const removal = { role: "system" as const, blocks: [{ blockType: "tool_removal", textContent: null, content: {} }] };
+  const history = [user("1"), removal, assistant(say("2")), user("3"), removal];
 
   expect(marks(request(history, { tools: [tool("book")] }))).toEqual(["tools.0", "1.0", "4.0"]);
 });

@@ -9,7 +9,7 @@ const say = (role: HistoryMessage["role"], text: string): HistoryMessage => ({ r
 const requestOf = (messages: readonly HistoryMessage[]) => buildRequest({ model: "m", maxTokens: 100, messages });
 
 /** What is sent, and what should be sent. */
-function written(messages: readonly HistoryMessage[]): [unknown, unknown] {
+function sentAndExpected(messages: readonly HistoryMessage[]): [unknown, unknown] {
   const request = requestOf(messages);
   return [JSON.parse(toBody(request).toString()), JSON.parse(JSON.stringify({ ...request, stream: true }))];
 }
@@ -17,7 +17,7 @@ function written(messages: readonly HistoryMessage[]): [unknown, unknown] {
 test("a growing conversation is written in full each time", () => {
   const history = [say("user", "question 0")];
   for (let turn = 1; turn <= 60; turn++) {
-    const [sent, whole] = written(history);
+    const [sent, whole] = sentAndExpected(history);
     expect(sent).toEqual(whole);
     history.push(say("assistant", `answer ${turn}`), say("user", `question ${turn}`));
   }
@@ -30,7 +30,7 @@ test("a conversation is written in full however its start and its end change", (
     fc.property(fc.array(cut, { maxLength: 12 }), (cuts) => {
       for (const { from, to, replaced } of cuts) {
         const shown = texts.map((message, index) => (index === replaced ? say(message.role, "replaced") : message));
-        const [sent, whole] = written(shown.slice(from, Math.max(from + 1, to)));
+        const [sent, whole] = sentAndExpected(shown.slice(from, Math.max(from + 1, to)));
         expect(sent).toEqual(whole);
       }
     }),

@@ -38,12 +38,12 @@ interface TokenOptions extends VideoGrant {
 
 export async function createToken(room: string, identity: string, options: TokenOptions = {}): Promise<string> {
   const { kind = "standard", server = sharedServer(), ttlSeconds, name, attributes, ...grant } = options;
-  const told = {
+  const details = {
     ...(ttlSeconds !== undefined && { ttl: ttlSeconds }),
     ...(name !== undefined && { name }),
     ...(attributes && { attributes: { ...attributes } }),
   };
-  const token = new AccessToken(server.apiKey, server.apiSecret, { identity, ...told });
+  const token = new AccessToken(server.apiKey, server.apiSecret, { identity, ...details });
   token.kind = kind;
   token.addGrant({ room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true, ...grant });
   return token.toJwt();

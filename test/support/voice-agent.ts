@@ -109,21 +109,24 @@ export class VoiceAgent implements AsyncDisposable {
     this.#cleanup.defer(() => speaker.close());
     await speaker.publish();
     await speaker.untilConnected();
-    await this.#untilAware(client);
+    await this.#untilSubscribed(client);
     return speaker;
   }
 
   /**
    * Resolves once the agent has subscribed to the client's track, and knows that somebody has subscribed to its own.
    */
-  async #untilAware({ room: { localParticipant } }: Participant): Promise<void> {
+  async #untilSubscribed({ room: { localParticipant } }: Participant): Promise<void> {
     const { room } = this.agent;
-    const own = () => [...(room.localParticipant?.trackPublications.values() ?? [])];
-    const heard = () => [
+    const ownTracks = () => [...(room.localParticipant?.trackPublications.values() ?? [])];
+    const clientTracks = () => [
       ...(room.remoteParticipants.get(localParticipant?.identity ?? "")?.trackPublications.values() ?? []),
     ];
-    await vi.waitUntil(() => own().length > 0 && heard().some(({ track }) => track), { timeout: 10_000, interval: 10 });
-    await Promise.all(own().map((publication) => publication.waitForSubscription()));
+    await vi.waitUntil(() => ownTracks().length > 0 && clientTracks().some(({ track }) => track), {
+      timeout: 10_000,
+      interval: 10,
+    });
+    await Promise.all(ownTracks().map((publication) => publication.waitForSubscription()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

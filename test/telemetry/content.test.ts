@@ -7,8 +7,8 @@ import { toServerTool } from "../../src/tool/server-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { reply, serverToolResult, serverToolUse, text, thinking, toolUse } from "../../src/model-server/step.ts";
 import { HttpToolServer } from "../tool/mcp/http-server.ts";
-import { McpBench } from "../tool/mcp/support.ts";
-import { WatchedTalk } from "./watched-talk.ts";
+import { McpBench } from "../tool/mcp/mcp-bench.ts";
+import { TelemetryAgent } from "./telemetry-agent.ts";
 
 /** Texts from people, the model and tools. By default, no line of telemetry may contain any of these. */
 const MARKS = {
@@ -52,12 +52,12 @@ const fail = defineTool({
 const INVENTED_TOOL = "Mk18_tool";
 
 /** A turn in which everybody says something, observed to its end. */
-async function talkOfMarks(mode: string): Promise<WatchedTalk> {
+async function talkOfMarks(mode: string): Promise<TelemetryAgent> {
   await using shop = await HttpToolServer.start();
   await using bench = new McpBench({ shop: { url: shop.url } });
   await bench.until("shop_echo", "shop_throw");
   const own = { say, fail, write: guardedTool().tool };
-  const talk = await WatchedTalk.start({
+  const talk = await TelemetryAgent.start({
     env: { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: mode },
     liveTools: new Map([
       ...bench.servers.tools,
@@ -105,7 +105,7 @@ async function talkOfMarks(mode: string): Promise<WatchedTalk> {
   return talk;
 }
 
-const heldBy = (content: string) => Object.values(MARKS).filter((mark) => content.includes(mark));
+const marksIn = (content: string) => Object.values(MARKS).filter((mark) => content.includes(mark));
 
 test("with capture off no content is in spans, metrics, events or logs", async () => {
   await using talk = await talkOfMarks("NO_CONTENT");
@@ -113,8 +113,8 @@ test("with capture off no content is in spans, metrics, events or logs", async (
   expect(talk.receiver.spans.length).toBeGreaterThan(6);
   expect(talk.receiver.metrics.length).toBeGreaterThan(8);
   expect(talk.receiver.logs.length).toBeGreaterThan(4);
-  expect(heldBy(talk.receiver.text)).toEqual([]);
-  expect(heldBy(talk.lines.join("\n"))).toEqual([]);
+  expect(marksIn(talk.receiver.text)).toEqual([]);
+  expect(marksIn(talk.lines.join("\n"))).toEqual([]);
   expect(talk.receiver.named(`execute_tool ${INVENTED_TOOL}`)).toHaveLength(1);
   expect(JSON.stringify(talk.receiver.metrics)).not.toContain(INVENTED_TOOL);
 });
@@ -140,8 +140,8 @@ test("with SPAN_ONLY content is on the spans as the conventions say, and nowhere
   const [call] = receiver.named("execute_tool say").filter(({ status }) => status === 0);
   expect(call?.attributes["gen_ai.tool.call.arguments"]).toBe(JSON.stringify({ what: MARKS.argument }));
   expect(String(call?.attributes["gen_ai.tool.call.result"])).toContain(MARKS.result);
-  expect(heldBy(JSON.stringify([receiver.metrics, receiver.logs]))).toEqual([]);
-  expect(heldBy(lines.join("\n"))).toEqual([]);
+  expect(marksIn(JSON.stringify([receiver.metrics, receiver.logs]))).toEqual([]);
+  expect(marksIn(lines.join("\n"))).toEqual([]);
 });
 
 test("with EVENT_ONLY content is in each model call's event, structured, and on no span", async () => {
@@ -154,7 +154,7 @@ test("with EVENT_ONLY content is in each model call's event, structured, and on 
   expect(events[0]?.attributes["gen_ai.input.messages"]).toEqual([
     { role: "user", parts: [{ type: "text", content: MARKS.message }] },
   ]);
-  expect(heldBy(JSON.stringify(receiver.spans))).toEqual([]);
+  expect(marksIn(JSON.stringify(receiver.spans))).toEqual([]);
 });
 
 test("with SPAN_AND_EVENT content is in both", async () => {
@@ -162,10 +162,10 @@ test("with SPAN_AND_EVENT content is in both", async () => {
   const { receiver, lines } = talk;
 
   const said = [MARKS.message, MARKS.text, MARKS.thinking, MARKS.argument, MARKS.query, MARKS.found];
-  expect(heldBy(JSON.stringify(receiver.spans))).toEqual(expect.arrayContaining(said));
-  expect(heldBy(JSON.stringify(receiver.logs))).toEqual(expect.arrayContaining(said));
-  expect(heldBy(JSON.stringify(receiver.metrics))).toEqual([]);
-  expect(heldBy(lines.join("\n"))).toEqual([]);
+  expect(marksIn(JSON.stringify(receiver.spans))).toEqual(expect.arrayContaining(said));
+  expect(marksIn(JSON.stringify(receiver.logs))).toEqual(expect.arrayContaining(said));
+  expect(marksIn(JSON.stringify(receiver.metrics))).toEqual([]);
+  expect(marksIn(lines.join("\n"))).toEqual([]);
 });
 
 test("log lines contain their turn's span, and are exported with it", async () => {
@@ -193,7 +193,7 @@ test.each(["NO_CONTENT", "SPAN_AND_EVENT"])(
       run: () => toolResult({ content: [{ type: "image", source: { data: PNG } }] }),
     });
     const env = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: mode };
-    await using talk = await WatchedTalk.start({ env, tools: { show } });
+    await using talk = await TelemetryAgent.start({ env, tools: { show } });
     const user = await talk.agent.client("user");
     talk.agent.model.script([reply([toolUse("show")]), reply([text("Seen.")])]);
     const attachments = [{ data: Buffer.from(PNG).toString("base64") }];

@@ -5,7 +5,7 @@ import { createTelemetry } from "../../src/telemetry/telemetry.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { httpError, reply, text, toolUse } from "../../src/model-server/step.ts";
-import { WatchedTalk } from "./watched-talk.ts";
+import { TelemetryAgent } from "./telemetry-agent.ts";
 
 const look = defineTool({ description: "Looks.", input: z.object({}), run: () => ({ seen: 3 }) });
 
@@ -45,7 +45,7 @@ test.each(["hang", "refuse", "down"] as const)(
   "a faulty endpoint (%s) changes nothing in a session and delays its end by 2 s at most",
   async (fault) => {
     const unwatched = await talkUnwatched();
-    await using talk = await WatchedTalk.start({ tools: { look } });
+    await using talk = await TelemetryAgent.start({ tools: { look } });
     const { agent, receiver } = talk;
     if (fault === "down") await receiver[Symbol.asyncDispose]();
     else receiver.behavior = fault;

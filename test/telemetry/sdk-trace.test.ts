@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { openSdk } from "../client/open-sdk.ts";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
-import { WatchedTalk } from "./watched-talk.ts";
+import { TelemetryAgent } from "./telemetry-agent.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 
 test("the SDK starts a turn in its own trace, and its tools receive the context that continues theirs", async () => {
-  await using talk = await WatchedTalk.start();
+  await using talk = await TelemetryAgent.start();
   const { agent, receiver } = talk;
   let traceparent: string | undefined;
   const scan = {

@@ -6,11 +6,11 @@ import { ASK_USER, ASK_USER_SCHEMA } from "../../src/protocol/forms/form.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 import { HttpToolServer } from "../tool/mcp/http-server.ts";
-import { McpBench } from "../tool/mcp/support.ts";
+import { McpBench } from "../tool/mcp/mcp-bench.ts";
 import { httpError, reply, serverToolResult, serverToolUse, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import type { OtlpSpan } from "../support/servers/otlp-decode.ts";
-import { WatchedTalk } from "./watched-talk.ts";
+import { TelemetryAgent } from "./telemetry-agent.ts";
 import { announced } from "../support/client-tool.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -38,7 +38,7 @@ test("a form is a span below the call that asks for it, and its device continues
     input: z.object({}),
     run: (_input, { elicit }) => elicit({ message: "Who?", schema: z.object({ name: z.string() }) }),
   });
-  await using talk = await WatchedTalk.start({ tools: { book } });
+  await using talk = await TelemetryAgent.start({ tools: { book } });
   const { agent, receiver } = talk;
   const user = await agent.client("user", { tools: [announced(ASK_USER, { inputSchema: ASK_USER_SCHEMA })] });
   agent.model.script([reply([toolUse("book")]), reply([text("Done.")])]);
@@ -69,7 +69,7 @@ test("one trace leads from the participant through the model and every kind of t
     ...bench.servers.tools,
     ["look", toServerTool("look", look, undefined)],
   ]);
-  await using talk = await WatchedTalk.start({
+  await using talk = await TelemetryAgent.start({
     liveTools,
     serverTools: [{ type: "web_search_20260318", name: "web_search" }],
   });
@@ -121,7 +121,7 @@ test("one trace leads from the participant through the model and every kind of t
 });
 
 test("the spans follow the conventions", async () => {
-  await using talk = await WatchedTalk.start();
+  await using talk = await TelemetryAgent.start();
   const { agent, receiver } = talk;
   const user = await agent.client("user", { tools: [announced("scan")] });
   agent.model.script([reply([toolUse("scan")]), reply([text("Done.")])]);
@@ -174,7 +174,7 @@ test("the spans follow the conventions", async () => {
 });
 
 test("an interrupted turn is no error, and its model call ends without a finish reason", async () => {
-  await using talk = await WatchedTalk.start();
+  await using talk = await TelemetryAgent.start();
   const { agent, receiver } = talk;
   const user = await agent.client("user");
   agent.model.script([reply([text("One two three four five six seven eight nine ten.")], slow(200))]);
@@ -203,7 +203,7 @@ test("an interrupted turn's trace contains all it had started, ended with the tu
       await sleep(10_000, undefined, { signal });
     },
   });
-  await using talk = await WatchedTalk.start({ tools: { wait }, policy: { onNewMessage: "interrupt" } });
+  await using talk = await TelemetryAgent.start({ tools: { wait }, policy: { onNewMessage: "interrupt" } });
   const { agent, receiver } = talk;
   const user = await agent.client("user");
   agent.model.script([reply([text("One moment."), toolUse("wait")]), reply([text("Done.")])]);
@@ -228,7 +228,7 @@ test("an interrupted turn's trace contains all it had started, ended with the tu
 });
 
 test("a failed turn and its model call have the status of an error, and its kind", async () => {
-  await using talk = await WatchedTalk.start();
+  await using talk = await TelemetryAgent.start();
   const { agent, receiver } = talk;
   const user = await agent.client("user");
   agent.model.script([httpError(400)]);
@@ -245,7 +245,7 @@ test("a failed turn and its model call have the status of an error, and its kind
 
 test("an either call shows its claim window", async () => {
   const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
-  await using talk = await WatchedTalk.start({ tools: { note } });
+  await using talk = await TelemetryAgent.start({ tools: { note } });
   const { agent, receiver } = talk;
   const user = await agent.client("user", { features: ["claims"] });
   agent.model.script([reply([toolUse("note")]), reply([text("Done.")])]);
@@ -260,7 +260,7 @@ test("an either call shows its claim window", async () => {
 });
 
 test("an unreadable trace is ignored", async () => {
-  await using talk = await WatchedTalk.start();
+  await using talk = await TelemetryAgent.start();
   const { agent, receiver } = talk;
   const user = await agent.client("user");
   agent.model.script([reply([text("Done.")])]);
@@ -273,7 +273,7 @@ test("an unreadable trace is ignored", async () => {
 });
 
 test("a refused permission shows how long it was waited for, and none of its words", async () => {
-  await using talk = await WatchedTalk.start({ tools: { write: guardedTool().tool } });
+  await using talk = await TelemetryAgent.start({ tools: { write: guardedTool().tool } });
   const { agent, receiver } = talk;
   const user = await agent.client("user", { features: ["permissions"] });
   agent.model.script([reply([toolUse("write", { path: "MkPath" })]), reply([text("All right.")])]);
@@ -299,7 +299,7 @@ test("a refused permission shows how long it was waited for, and none of its wor
 
 test("a turn's record has the times of its spans, and so do clients that follow it", async () => {
   const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
-  await using talk = await WatchedTalk.start({ tools: { note, write: guardedTool().tool } });
+  await using talk = await TelemetryAgent.start({ tools: { note, write: guardedTool().tool } });
   const { agent, receiver } = talk;
   const user = await agent.client("user", { features: ["blocks", "claims", "permissions"] });
   agent.model.script([

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 20_000 });
 const tools = await loadTools("test/fixtures/isolated", { work: { unit: "km" } });
 
 function run(what: string, changes: Partial<ToolContext> = {}) {
-  const noted: unknown[] = [];
+  const reported: unknown[] = [];
   const context = {
     signal: new AbortController().signal,
     callId: "call",
@@ -21,28 +21,28 @@ function run(what: string, changes: Partial<ToolContext> = {}) {
     room: "kitchen",
     roomSid: "RM_1",
     sessionId: "session",
-    log: (line: string) => void noted.push(line),
-    progress: (fraction: number) => void noted.push(fraction),
-    ask: async (request: PermissionAsk) => void noted.push(request),
+    log: (line: string) => void reported.push(line),
+    progress: (fraction: number) => void reported.push(fraction),
+    ask: async (request: PermissionAsk) => void reported.push(request),
     elicit: () => Promise.resolve({ action: "cancel" } as const),
     traceHeaders: {},
     ...changes,
   };
-  return { noted, result: tools.get("work")?.run?.({ what }, context) as Promise<unknown> };
+  return { reported, result: tools.get("work")?.run?.({ what }, context) as Promise<unknown> };
 }
 
 test("a tool in its own thread has its settings and context, logs, reports progress and returns its result", async () => {
-  const { noted, result } = run("work");
+  const { reported, result } = run("work");
 
   expect(await result).toEqual({ unit: "KM", callId: "call", room: "kitchen" });
-  expect(noted).toEqual(["half way", 0.5]);
+  expect(reported).toEqual(["half way", 0.5]);
 });
 
 test("it asks while it runs, and receives a no as PermissionDenied", async () => {
   const asked = { type: "edit", pattern: "a.md", title: "Edit a.md" };
-  const { noted, result } = run("ask");
+  const { reported, result } = run("ask");
   await result;
-  expect(noted).toEqual([asked, "half way", 0.5]);
+  expect(reported).toEqual([asked, "half way", 0.5]);
 
   const ask = () => Promise.reject(new PermissionDenied("Not allowed: no"));
   await expect(run("ask", { ask }).result).rejects.toThrow(new PermissionDenied("Not allowed: no"));
@@ -108,10 +108,10 @@ test.each(["log", "progress"])("a tool that does %j in a loop delays nobody", as
 });
 
 test("a question that is too large is refused in the tool's thread, and nobody is asked", async () => {
-  const { noted, result } = run("ask much");
+  const { reported, result } = run("ask much");
 
   await expect(result).rejects.toThrow("ask: over 10485760 characters of JSON");
-  expect(noted).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 test.each(["return much", "return long", "show long"])(

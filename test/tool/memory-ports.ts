@@ -17,7 +17,7 @@ import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 interface Options {
   readonly tools?: Readonly<Record<string, ServerTool>>;
   /** Participants and the tools they announced; `undefined` if their tools are unknown. */
-  readonly hosts?: Readonly<Record<string, readonly AnnouncedTool[] | undefined>>;
+  readonly participants?: Readonly<Record<string, readonly AnnouncedTool[] | undefined>>;
   /** Whether the participants' clients claim `either` calls. @defaultValue true */
   readonly claims?: boolean;
   readonly resultMaxBytes?: number;
@@ -34,7 +34,7 @@ interface Options {
   readonly sendRequest?: (call: Call, count: number) => Promise<void>;
 }
 
-/** A session around the calls, in memory. Records what it was told, in order. */
+/** A session around the calls, in memory. Records the calls that it receives, in order. */
 export class MemoryPorts implements CallPorts {
   readonly opened: Call[] = [];
   readonly settled: Call[] = [];
@@ -85,7 +85,7 @@ export class MemoryPorts implements CallPorts {
   };
   readonly clients: CallClients = {
     hosts: (participant) => {
-      const hosts = Object.entries(this.#options.hosts ?? {});
+      const hosts = Object.entries(this.#options.participants ?? {});
       const toHost = ([identity, tools]: (typeof hosts)[number]) => {
         const { claims = true } = this.#options;
         return { identity, claims, tools: tools && new Map(tools.map((tool) => [tool.name, tool])) };

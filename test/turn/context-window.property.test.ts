@@ -8,11 +8,11 @@ import { AppError } from "../../src/errors/app-error.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
 import { ContextWindow } from "../../src/turn/context-window.ts";
 import { turn, turns } from "../conversation/arbitrary-turns.ts";
-import { problemsOf } from "../conversation/judge-history.ts";
+import { problemsOf } from "../conversation/history-problems.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
 const SEED = { seed: propertySeed(20_261_122), numRuns: propertyRuns(2_000) };
-const written = (records: readonly TurnRecord[]) => records.flatMap(({ blocks }) => blocks);
+const blocksOf = (records: readonly TurnRecord[]) => records.flatMap(({ blocks }) => blocks);
 const next = (position: number) => turn(position, "running", { input: [{ type: "text", text: "Go on" }] });
 
 /** Turns with results that are long enough to be shortened. */
@@ -32,7 +32,7 @@ test("wherever a conversation is cut at a turn's end and earlier results are sho
       const window = past.slice(first).map((record) => shortenTurn(record, place));
       const history = buildHistory([...window, next(past.length + 1)], { preface: "[Turns 1 to 3 …]" });
 
-      expect(problemsOf(history, { written: written(past) })).toEqual([]);
+      expect(problemsOf(history, { written: blocksOf(past) })).toEqual([]);
       expect(history.at(-1)?.blocks.at(-1)?.textContent).toBe("Go on");
     }),
     SEED,
@@ -67,7 +67,7 @@ test("no request exceeds the hard limit, whatever the conversation, its results 
         const sent = await shown.fit({ turn: running, isPaused: false, overheadFor, count }).catch(toCode);
         if (sent === "too_large") continue;
         if (typeof sent === "string" || measured(sent) > hardTokens) faults.push("over the limit");
-        else faults.push(...problemsOf(closed(sent), { written: written(past) }));
+        else faults.push(...problemsOf(closed(sent), { written: blocksOf(past) }));
         if (typeof sent !== "string") shown.measure(measured(sent));
         shown.add({ ...record, state: record.state === "running" ? "failed" : record.state });
       }

@@ -9,7 +9,7 @@ import { ContextWindow } from "../../src/turn/context-window.ts";
 import { placed, turn } from "../conversation/arbitrary-turns.ts";
 
 const LIMITS = { budgetTokens: 2_000, hardTokens: 10_000 };
-const said = (position: number, words = "So it goes. ".repeat(20)) =>
+const saidTurn = (position: number, words = "So it goes. ".repeat(20)) =>
   turn(position, "completed", { input: [{ type: "text", text: "And?" }], blocks: placed([textBlock(words)]) });
 const used = (id: string, content: string | readonly object[]) => [
   { blockType: "tool_use", textContent: null, content: { tool_use_id: id, tool_name: "look", input: {} } },
@@ -29,7 +29,7 @@ const textsOf = (history: readonly HistoryMessage[]) =>
   history.flatMap(({ blocks }) => blocks.map(({ textContent, content }) => textContent ?? content?.["content"]));
 
 /** A conversation whose turns the API has counted, with one token for every three bytes. */
-async function talked(turns: readonly TurnRecord[], limits = LIMITS): Promise<ContextWindow> {
+async function measuredWindow(turns: readonly TurnRecord[], limits = LIMITS): Promise<ContextWindow> {
   const shown = new ContextWindow({ turns: [], context: undefined }, limits);
   for (const past of turns) {
     shown.measure(
@@ -41,13 +41,13 @@ async function talked(turns: readonly TurnRecord[], limits = LIMITS): Promise<Co
 }
 
 test("nothing is left out while past turns are within the budget", async () => {
-  const shown = await talked([1, 2, 3].map((position) => said(position)));
+  const shown = await measuredWindow([1, 2, 3].map((position) => saidTurn(position)));
   shown.makeRoom();
   expect(shown.turns).toHaveLength(3);
 });
 
 test("over the budget, several whole old turns are left out at once, so that this lasts for many turns", async () => {
-  const shown = await talked(Array.from({ length: 30 }, (_, index) => said(index + 1)));
+  const shown = await measuredWindow(Array.from({ length: 30 }, (_, index) => saidTurn(index + 1)));
 
   shown.makeRoom();
 
@@ -62,10 +62,10 @@ test("over the budget, several whole old turns are left out at once, so that thi
 });
 
 test("placeholders replace large results in older turns before whole turns are left out", async () => {
-  const shown = await talked([
+  const shown = await measuredWindow([
     turn(1, "completed", { input: [{ type: "text", text: "Look" }], blocks: placed(used("t1", "x".repeat(9_000))) }),
-    said(2),
-    said(3),
+    saidTurn(2),
+    saidTurn(3),
   ]);
 
   shown.makeRoom();
@@ -74,7 +74,7 @@ test("placeholders replace large results in older turns before whole turns are l
 });
 
 test("the context stays the same after the conversation was stored and loaded", async () => {
-  const shown = await talked(Array.from({ length: 30 }, (_, index) => said(index + 1)));
+  const shown = await measuredWindow(Array.from({ length: 30 }, (_, index) => saidTurn(index + 1)));
   shown.makeRoom();
   const { turns, context, summary } = shown;
 
@@ -84,12 +84,12 @@ test("the context stays the same after the conversation was stored and loaded", 
 });
 
 test("while a request cannot be too long, no count is requested", async () => {
-  const shown = await talked([said(1), said(2)]);
+  const shown = await measuredWindow([saidTurn(1), saidTurn(2)]);
   await expect(shown.fit(next(running(3, used("t1", "x".repeat(5_000)))))).resolves.toBeDefined();
 });
 
 test("a request that might be too long is counted, and sent in full if it is not", async () => {
-  const shown = await talked([said(1)]);
+  const shown = await measuredWindow([saidTurn(1)]);
   const long = running(2, used("t1", "x".repeat(20_000)));
 
   const history = await shown.fit(next(long, { count: async () => 9_000 }));
@@ -98,7 +98,7 @@ test("a request that might be too long is counted, and sent in full if it is not
 });
 
 test("in one long turn, placeholders replace older results and the newest stay, with every call and its result", async () => {
-  const shown = await talked([said(1)]);
+  const shown = await measuredWindow([saidTurn(1)]);
   const uses = ["t1", "t2", "t3"].flatMap((id) => used(id, `${id} ${"x".repeat(12_000)}`));
 
   const history = await shown.fit(next(running(2, uses), { count: async (sent) => Math.ceil(sizeOf(sent) / 3) }));
@@ -112,7 +112,7 @@ test("in one long turn, placeholders replace older results and the newest stay, 
 });
 
 test("without a count, a byte counts as a token, and no request can be too long", async () => {
-  const shown = await talked([said(1), said(2)]);
+  const shown = await measuredWindow([saidTurn(1), saidTurn(2)]);
   const uses = ["t1", "t2"].flatMap((id) => used(id, "x".repeat(8_000)));
 
   const history = await shown.fit(next(running(3, uses), { count: async () => undefined }));
@@ -121,14 +121,14 @@ test("without a count, a byte counts as a token, and no request can be too long"
 });
 
 test("a message that alone is too long is refused before it is sent", async () => {
-  const shown = await talked([said(1)]);
+  const shown = await measuredWindow([saidTurn(1)]);
   const long = turn(2, "running", { input: [{ type: "text", text: "x".repeat(40_000) }] });
 
   await expect(shown.fit(next(long, { count: async () => 20_000 }))).rejects.toMatchObject({ code: "too_large" });
 });
 
 test("only the overlong message itself is refused: nothing before it is left out, then or in later turns", async () => {
-  const shown = await talked([1, 2, 3].map((position) => said(position)));
+  const shown = await measuredWindow([1, 2, 3].map((position) => saidTurn(position)));
   const count = async (history: readonly HistoryMessage[]) => Math.ceil(sizeOf(history) / 3);
   const pasted = { input: [{ type: "text" as const, text: "log ".repeat(20_000) }] };
 
@@ -146,7 +146,7 @@ test("only the overlong message itself is refused: nothing before it is left out
 });
 
 test("tools other than those that were counted count with all their bytes", async () => {
-  const shown = await talked([said(1, "x".repeat(30_000)), said(2)]);
+  const shown = await measuredWindow([saidTurn(1, "x".repeat(30_000)), saidTurn(2)]);
   shown.measure(9_000);
   const tools = { key: "many", bytes: 2_000 };
   let counted = 0;
@@ -164,11 +164,11 @@ test.each([
   ["that waits for a permission", RECEIPTS.toStart],
   ["that waits for an answer", RECEIPTS.asking],
 ])("the turns left out include a note that a call %s is open, until its outcome has arrived", async (_, receipt) => {
-  const promising = { ...said(1), blocks: placed(used("t1", receipt)) };
-  const shown = await talked([promising, ...Array.from({ length: 20 }, (_, index) => said(index + 2))]);
+  const promising = { ...saidTurn(1), blocks: placed(used("t1", receipt)) };
+  const shown = await measuredWindow([promising, ...Array.from({ length: 20 }, (_, index) => saidTurn(index + 2))]);
   shown.makeRoom();
-  const told = `The call of look (t1) for \\"user\\" was still open. Its outcome will be reported when it arrives.`;
-  expect(JSON.stringify(await shown.fit(next(running(22))))).toContain(told);
+  const note = `The call of look (t1) for \\"user\\" was still open. Its outcome will be reported when it arrives.`;
+  expect(JSON.stringify(await shown.fit(next(running(22))))).toContain(note);
 
   const input = { tool_use_id: "t1", tool: "look", note: "" };
   const outcome = {
@@ -176,8 +176,11 @@ test.each([
     textContent: null,
     content: { tool_use_id: "t2", tool_name: "call_outcome", input },
   };
-  shown.add({ ...said(22), blocks: placed([outcome, toolResultBlock("t2", { content: "clear", isError: false })]) });
-  for (let position = 23; position < 40; position++) shown.add(said(position));
+  shown.add({
+    ...saidTurn(22),
+    blocks: placed([outcome, toolResultBlock("t2", { content: "clear", isError: false })]),
+  });
+  for (let position = 23; position < 40; position++) shown.add(saidTurn(position));
   shown.makeRoom();
 
   expect(JSON.stringify(await shown.fit(next(running(40))))).not.toContain("was still open");
@@ -185,8 +188,8 @@ test.each([
 
 test("turns with notes are left out first, over the budget or when the cache is lost anyway", async () => {
   const notes = { text: "They talked.", textFrom: 1, textTo: 4, model: "small", usage: null };
-  const turns = Array.from({ length: 8 }, (_, index) => said(index + 1));
-  const shown = await talked(turns);
+  const turns = Array.from({ length: 8 }, (_, index) => saidTurn(index + 1));
+  const shown = await measuredWindow(turns);
   shown.makeRoom({ notes });
   expect(shown.turns).toHaveLength(8);
 
@@ -197,11 +200,11 @@ test("turns with notes are left out first, over the budget or when the cache is 
 });
 
 test("while notes are being written the budget may be exceeded, but not by more than half", async () => {
-  const shown = await talked(Array.from({ length: 20 }, (_, index) => said(index + 1)));
+  const shown = await measuredWindow(Array.from({ length: 20 }, (_, index) => saidTurn(index + 1)));
   shown.makeRoom({ isWriting: true });
   expect(shown.turns).toHaveLength(20);
 
-  for (let position = 21; position < 50; position++) shown.add(said(position));
+  for (let position = 21; position < 50; position++) shown.add(saidTurn(position));
   shown.makeRoom({ isWriting: true });
   expect(shown.turns.length).toBeLessThan(20);
 });

@@ -24,13 +24,13 @@ async function startAgents(agents: Pick<AgentOptions, "agent" | "agents" | "tool
       close: () => synthesizer.close(),
       speak: async function* (words, options) {
         const all: string[] = [];
-        const noted = async function* () {
+        const recordedWords = async function* () {
           for await (const each of words) {
             all.push(each);
             yield each;
           }
         };
-        yield* synthesizer.speak(noted(), options);
+        yield* synthesizer.speak(recordedWords(), options);
         said.push([voiceName, all.join("").trim()]);
       },
     }),

@@ -16,7 +16,7 @@ const SOUND = "What time is it?";
 beforeAll(() => warmUp(SOUND));
 
 /** A session in which the participant has heard the question. */
-async function asked() {
+async function startQuestion() {
   const { tool, ran } = guardedTool();
   const voice = await VoiceAgent.start({ tools: { write: tool }, policy: BY_VOICE });
   const user = await voice.speaker("user", { features: ["permissions"] });
@@ -39,7 +39,7 @@ test.each([
   ["No, thanks.", "rejected", [], "Not run: the participant rejected it"],
 ])("a spoken %j answers the spoken question: %s", async (...row) => {
   const [words, state, paths, result] = row;
-  await using talk = await asked();
+  await using talk = await startQuestion();
   const { voice, user } = talk;
   voice.understand(words);
   await user.say(SOUND);
@@ -54,7 +54,7 @@ test.each([
 });
 
 test("an unrelated spoken sentence is answered, the question stays open, and a later yes still counts", async () => {
-  await using talk = await asked();
+  await using talk = await startQuestion();
   const { voice, user } = talk;
   voice.understand("What about the weather tomorrow?");
   const { to } = await user.say(SOUND);

@@ -16,7 +16,8 @@ const ANSWER = "The sun is out in the north. It rains in the south.";
  * Matches a text, once or repeated: a busy machine may hear an utterance in several pieces, and this recognizer returns
  * the whole text for each.
  */
-const heard = (text: string): unknown => expect.toSatisfy((words: string) => words.replaceAll(text, "").trim() === "");
+const textOnceOrMore = (text: string): unknown =>
+  expect.toSatisfy((words: string) => words.replaceAll(text, "").trim() === "");
 
 beforeAll(() => warmUp("What time is it?", "Hello there."));
 
@@ -34,7 +35,10 @@ test("a spoken question is answered in speech, with a server tool", async () => 
   expect(user.secondsHeard(to)).toBeGreaterThan(1.2);
   expect(user.secondsHeard(to)).toBeLessThan(5);
   const [turn] = await agent.sql`select parent_message_id, input from turns`;
-  expect(turn).toEqual({ parent_message_id: said.id, input: [{ type: "text", text: heard("What time is it?") }] });
+  expect(turn).toEqual({
+    parent_message_id: said.id,
+    input: [{ type: "text", text: textOnceOrMore("What time is it?") }],
+  });
   expect(agent.model.rejections).toEqual([]);
 });
 
@@ -48,7 +52,7 @@ test("a spoken question is answered in speech, with a client's tool", async () =
   await user.client.answer(id, { success: true, result: { pages: 2 } });
   await user.untilSound(to);
   const [turn] = await voice.agent.sql`select input from turns`;
-  expect(turn).toEqual({ input: [{ type: "text", text: heard("Scan this, please.") }] });
+  expect(turn).toEqual({ input: [{ type: "text", text: textOnceOrMore("Scan this, please.") }] });
   expect(voice.agent.model.rejections).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { reply, text } from "../../src/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
-import { Watching } from "../telemetry/watching.ts";
+import { ExportedTelemetry } from "../telemetry/exported-telemetry.ts";
 
 const LONG = "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start.";
 const QUESTION = "Hold on, what about the weather tomorrow?";
@@ -9,8 +9,8 @@ const QUESTION = "Hold on, what about the weather tomorrow?";
 beforeAll(() => warmUp(QUESTION));
 
 test("speech is part of its turn's trace, LiveKit's spans join the trace, and none contains the words", async () => {
-  await using watching = await Watching.start();
-  const { telemetry, logger, receiver } = watching;
+  await using exported = await ExportedTelemetry.start();
+  const { telemetry, logger, receiver } = exported;
   await using voice = await VoiceAgent.start({ telemetry, logger });
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(LONG)]), reply([text("Sunny.")])]);
@@ -21,7 +21,7 @@ test("speech is part of its turn's trace, LiveKit's spans join the trace, and no
   const question = await user.client.next("transcription", ({ final }) => final);
   await user.client.answerTo(question.id);
   await voice.agent.leave();
-  await watching.close();
+  await exported.close();
 
   const foreign = receiver.spans.filter(({ scope }) => scope !== "parley");
   expect(foreign.length).toBeGreaterThan(0);

@@ -17,7 +17,7 @@ const turnsOf = ({ agent }: VoiceAgent) =>
     select state, heard, spoken_at is not null as "isSpoken" from turns order by position`;
 
 /** A session in which the agent has started to speak a long answer, and the turn has ended. */
-async function speaking(voice: VoiceAgent): Promise<Speaker> {
+async function startLongAnswer(voice: VoiceAgent): Promise<Speaker> {
   const user = await voice.speaker("user", { features: ["blocks"] });
   voice.agent.model.script([reply([text(LONG)]), reply([text("Sunny.")])]);
   await user.client.say("How is the weather?");
@@ -45,7 +45,7 @@ test("a turn ends when its answer is stored, while the answer is still being spo
 
 test("the end of the speech is reported when the last word was heard, and is stored by then", async () => {
   await using voice = await VoiceAgent.start();
-  const user = await speaking(voice);
+  const user = await startLongAnswer(voice);
 
   const spoken = await user.client.next("block_event", isOf("turn_spoken"), 20_000);
 
@@ -62,7 +62,7 @@ test("the end of the speech is reported when the last word was heard, and is sto
 
 test("speaking over an answer whose turn has ended cuts its speech off, and the model is shown what was heard", async () => {
   await using voice = await VoiceAgent.start();
-  const user = await speaking(voice);
+  const user = await startLongAnswer(voice);
   voice.understand(QUESTION);
   await user.say(QUESTION);
 
@@ -83,7 +83,7 @@ test.each([
   ["speech", "completed"],
 ] as const)("ControlStop of type %s ends the speech of a turn that ended as %s", async (stopType, state) => {
   await using voice = await VoiceAgent.start();
-  const user = await speaking(voice);
+  const user = await startLongAnswer(voice);
   const { turnId } = await user.client.next("block_event", isOf("block_stop"));
 
   await user.client.send({ type: "control_stop", body: { targetId: turnId, stopType } });
@@ -96,7 +96,7 @@ test.each([
 
 test("the next turn starts when the previous turn's speech has ended", async () => {
   await using voice = await VoiceAgent.start();
-  const user = await speaking(voice);
+  const user = await startLongAnswer(voice);
 
   const next = await user.client.say("And tomorrow?");
 

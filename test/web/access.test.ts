@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { findingsOf } from "./findings.ts";
+import { accessibilityProblems } from "./accessibility-problems.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
@@ -11,7 +11,7 @@ test("axe finds no problem in the join form", async () => {
   const page = await world.open();
   await page.getByLabel("Your name").waitFor();
 
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await world.picture(page, "page-join");
 });
 
@@ -23,7 +23,7 @@ test("axe finds no problem in a conversation and in each side panel", async () =
 
   for (const tab of ["Tools", "Turn", "Events", "Session"]) {
     await page.getByRole("tab", { name: tab }).click();
-    expect(await findingsOf(page)).toEqual([]);
+    expect(await accessibilityProblems(page)).toEqual([]);
   }
 });
 
@@ -36,12 +36,12 @@ test("axe finds no problem in a tool's question, an open call and a permission",
   ]);
   await say(page, "Ask me what I drink, then tell me what 21 * 2 is");
   await page.getByRole("radio", { name: "Tea" }).check();
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
 
   await page.getByRole("button", { name: "Answer" }).click();
   const dialog = page.getByRole("alertdialog");
   await dialog.waitFor();
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
 
   await dialog.getByRole("button", { name: "Allow once" }).click();
   await page.getByText("Forty-two cups of tea, then.", { exact: true }).waitFor();
@@ -63,7 +63,7 @@ test("at 320 pixels nothing scrolls sideways", async () => {
   await page.locator(".message .text").filter({ hasText: "A-very-long-word-" }).waitFor();
 
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await world.picture(page, "page-narrow");
 });
 
@@ -142,7 +142,7 @@ test("a second tab with the same name takes over the session with its open quest
   const second = await world.join({ room: "twice", name: "Ann", waits: false });
   await first.getByText("Somebody has joined under the same name").waitFor();
   expect(await first.getByRole("alertdialog").count()).toBe(0);
-  expect(await findingsOf(first)).toEqual([]);
+  expect(await accessibilityProblems(first)).toEqual([]);
   await second.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
   await second.getByText("Two.", { exact: true }).waitFor();
   await first.getByRole("button", { name: "Join again" }).click();

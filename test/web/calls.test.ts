@@ -4,7 +4,7 @@ import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { toVisible } from "../../web/src/shared/exact-json.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { PNG } from "../support/pictures.ts";
-import { findingsOf } from "./findings.ts";
+import { accessibilityProblems } from "./accessibility-problems.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
@@ -27,7 +27,7 @@ test("the card of a tool that answers after its deadline says so, even after a r
   await card.getByText("Log (1)").click();
   await card.getByLabel("Log of Slow scan").getByText("warming up").waitFor();
   await card.locator("summary").first().click();
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole("tab", { name: "Turn" }).click();
   await page.getByText("Slow scan: late answer").waitFor();
 
@@ -56,7 +56,7 @@ test("a call is cancelled from its card, and the answer continues", async () => 
 });
 
 /** A page with an open call that logs line by line. */
-async function watching() {
+async function openLoggingCall() {
   const page = await world.join();
   world.model.script(using("watch_oven"));
   await say(page, "Watch the oven");
@@ -66,7 +66,7 @@ async function watching() {
 }
 
 test("a log shows its newest line until somebody scrolls up", async () => {
-  const { log } = await watching();
+  const { log } = await openLoggingCall();
   expect(await log.evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop)).toBeLessThan(2);
 
   await log.evaluate((box) => {
@@ -79,7 +79,7 @@ test("a log shows its newest line until somebody scrolls up", async () => {
 });
 
 test("a log closes with its call, and can be opened again", async () => {
-  const { page, log, cancel } = await watching();
+  const { page, log, cancel } = await openLoggingCall();
 
   await cancel.click();
 
@@ -89,7 +89,7 @@ test("a log closes with its call, and can be opened again", async () => {
 });
 
 test("a log that somebody is reading stays open when its call ends", async () => {
-  const { page, log, cancel } = await watching();
+  const { page, log, cancel } = await openLoggingCall();
   await log.focus();
 
   await cancel.click();
@@ -119,7 +119,7 @@ test("a result that is too large is truncated, and its card says so and saves al
   await card.getByText("Too large to show in full.").waitFor();
   await card.getByLabel("Result").filter({ hasText: "[truncated: " }).waitFor();
   expect((await saved()).result.lines).toHaveLength(30_000);
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
 
   await page.reload();
   await card.locator("summary").click();
@@ -140,7 +140,7 @@ test("arguments may be changed before a call runs, if the tool accepts them", as
   await draft.fill('{ "name": "list", "text": 7 }');
   await dialog.getByRole("button", { name: "Allow once" }).click();
   await dialog.getByText('Invalid parameter "text"').waitFor();
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await draft.fill('{ "name": "list", "text": "Buy bread" }');
   await dialog.getByRole("button", { name: "Allow once" }).click();
 

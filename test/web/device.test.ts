@@ -9,14 +9,14 @@ import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { PNG } from "../support/pictures.ts";
-import { findingsOf } from "./findings.ts";
+import { accessibilityProblems } from "./accessibility-problems.ts";
 import { PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 const folder = forFile(tempFolder);
 
 /** The messages in the model's last request. */
-const told = () => JSON.stringify(world.model.requests.at(-1)?.body["messages"]);
+const lastMessagesJson = () => JSON.stringify(world.model.requests.at(-1)?.body["messages"]);
 const offered = () => JSON.stringify(world.model.requests.at(-1)?.body["tools"]);
 
 test("a tool that is switched off is no longer offered to the model", async () => {
@@ -50,9 +50,9 @@ test("tools that are switched on return what only a browser knows: its location,
   await page.getByText("A pattern of eggs, not far.", { exact: true }).waitFor();
   await page.getByRole("img", { name: "What the camera saw" }).waitFor();
   expect(await page.evaluate("document.querySelector('.display img').naturalWidth")).toBe(640);
-  expect(told()).toContain("47.5");
-  expect(told()).toContain("three eggs");
-  expect(told()).toContain('"media_type":"image/jpeg"');
+  expect(lastMessagesJson()).toContain("47.5");
+  expect(lastMessagesJson()).toContain("three eggs");
+  expect(lastMessagesJson()).toContain('"media_type":"image/jpeg"');
 });
 
 test("an attached picture is sent to the model with the message, and a removed one is not", async () => {
@@ -69,7 +69,7 @@ test("an attached picture is sent to the model with the message, and a removed o
 
   await page.getByText("A dot.", { exact: true }).waitFor();
   await page.locator(".message.user").getByText("dot.png").waitFor();
-  expect(told().match(/"media_type":"image\/png"/gu)).toHaveLength(1);
+  expect(lastMessagesJson().match(/"media_type":"image\/png"/gu)).toHaveLength(1);
   expect(await page.getByRole("list", { name: "Attached" }).count()).toBe(0);
   // The record contains the picture's name.
   await page.reload();
@@ -103,12 +103,12 @@ test.each(["paste", "drop"] as const)(
     // More than fits into an envelope.
     expect(await page.evaluate<number>(givePicture(event))).toBeGreaterThan(4_194_304);
     await page.getByRole("list", { name: "Attached" }).locator("img").waitFor();
-    expect(await findingsOf(page)).toEqual([]);
+    expect(await accessibilityProblems(page)).toEqual([]);
     await say(page, "What is this?");
 
     await page.getByText("Noise.", { exact: true }).waitFor();
     await page.locator(".message.user .attachment img").waitFor();
-    const [, sent = ""] = /"data":"([^"]+)"/u.exec(told()) ?? [];
+    const [, sent = ""] = /"data":"([^"]+)"/u.exec(lastMessagesJson()) ?? [];
     const shown = await page.evaluate<readonly number[]>(
       `(async () => { const image = new Image(); image.src = "data:image/jpeg;base64,${sent}"; await image.decode(); return [image.naturalWidth, image.naturalHeight]; })()`,
     );
@@ -222,7 +222,7 @@ test("without a folder picker a file input shares a folder, until that is revoke
 });
 
 /** A page with a request from a tool on the server. */
-async function asked({ isAnswered = true, ...joining }: { isAnswered?: boolean; room?: string } = {}) {
+async function openServerForm({ isAnswered = true, ...joining }: { isAnswered?: boolean; room?: string } = {}) {
   const page = await world.join(joining);
   world.model.script([reply([toolUse("book_table")]), ...(isAnswered ? [reply([text("So be it.")])] : [])]);
   await say(page, "Book a table");
@@ -232,14 +232,14 @@ async function asked({ isAnswered = true, ...joining }: { isAnswered?: boolean; 
 }
 
 test("a tool's form is filled in with the keyboard alone, and an error is shown at its field", async () => {
-  const { page, form } = await asked();
+  const { page, form } = await openServerForm();
   await form.getByLabel("How many people").focus();
   await page.keyboard.type("40");
   await page.keyboard.press("Enter");
 
   await form.getByText("How many people: expected a number up to 12").waitFor();
   await form.getByLabel("How many people").and(page.locator(":focus")).waitFor();
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await page.keyboard.press("ControlOrMeta+A");
   await page.keyboard.type("4");
   await page.keyboard.press("Tab");
@@ -272,11 +272,11 @@ test("a tool's form is filled in with the keyboard alone, and an error is shown 
   // The focus moves from the form to the message field.
   await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
   const content = { guests: 4, place: "Inside", code: "AB", smoking: true, month: "May", extras: ["Bread", "Nuts"] };
-  expect(told()).toContain(JSON.stringify(JSON.stringify({ action: "accept", content })));
+  expect(lastMessagesJson()).toContain(JSON.stringify(JSON.stringify({ action: "accept", content })));
 });
 
 test("an empty form shows at each required field what to do", async () => {
-  const { page, form } = await asked({ isAnswered: false });
+  const { page, form } = await openServerForm({ isAnswered: false });
 
   await form.getByRole("button", { name: "Answer", exact: true }).click();
 
@@ -286,7 +286,7 @@ test("an empty form shows at each required field what to do", async () => {
     "Where: please choose one",
     "Code: please fill this in",
   ]);
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
 });
 
 test("of two forms Decline declines one, Not now cancels the other, and the message field stays visible", async () => {
@@ -302,11 +302,12 @@ test("of two forms Decline declines one, Not now cancels the other, and the mess
   await form.getByRole("button", { name: "Not now" }).click();
 
   await page.getByText("So be it.", { exact: true }).waitFor();
-  for (const action of ["decline", "cancel"]) expect(told()).toContain(JSON.stringify(JSON.stringify({ action })));
+  for (const action of ["decline", "cancel"])
+    expect(lastMessagesJson()).toContain(JSON.stringify(JSON.stringify({ action })));
 });
 
 test("a form closes with its call", async () => {
-  const { page, form } = await asked({ isAnswered: false, room: "restaurant" });
+  const { page, form } = await openServerForm({ isAnswered: false, room: "restaurant" });
   await world.picture(page, "page-form");
   await page.getByRole("button", { name: "Stop" }).click();
 
@@ -316,12 +317,12 @@ test("a form closes with its call", async () => {
 });
 
 test("axe finds no problem in a form, even on a narrow page", async () => {
-  const { page } = await asked({ isAnswered: false });
-  expect(await findingsOf(page)).toEqual([]);
+  const { page } = await openServerForm({ isAnswered: false });
+  expect(await accessibilityProblems(page)).toEqual([]);
   // Tall enough for the whole form: fields that are scrolled behind its buttons cannot be clicked.
   await page.setViewportSize({ width: 320, height: 1_600 });
 
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
 });
 

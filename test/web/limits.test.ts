@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { reply, text } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { findingsOf } from "./findings.ts";
+import { accessibilityProblems } from "./accessibility-problems.ts";
 import { PageWorld, say } from "./page-world.ts";
 
 /** A worker with room for two sessions, whose budgets are nearly zero. */
@@ -17,7 +17,7 @@ test("a spent budget is reported, with what to do", async () => {
   await page.getByText("Good morning.", { exact: true }).waitFor();
 
   await page.getByText("The budget for this conversation is used up, so the agent cannot answer.").waitFor();
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await world.picture(page, "page-problem");
 });
 
@@ -52,5 +52,5 @@ test("a room for which all workers are full says so, and what to do", { timeout:
     ),
   );
 
-  expect(await findingsOf(full)).toEqual([]);
+  expect(await accessibilityProblems(full)).toEqual([]);
 });

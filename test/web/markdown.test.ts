@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { reply, slow, text } from "../../src/model-server/step.ts";
 import { BlockReader } from "../../web/src/markdown/block-reader.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { findingsOf } from "./findings.ts";
+import { accessibilityProblems } from "./accessibility-problems.ts";
 import { PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
@@ -124,7 +124,7 @@ test("an answer's headings, tables, lists, code and links are rendered, and noth
     own: "[no](javascript:alert(1)) [own](/token) https://good.example (evil.example) <img src=x onerror=alert(1)>",
   };
   expect(await shown()).toEqual(expected);
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await answer.getByRole("button", { name: "Copy" }).click();
   await answer.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe("select 1 < 2;");

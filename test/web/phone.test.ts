@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { findingsOf } from "./findings.ts";
+import { accessibilityProblems } from "./accessibility-problems.ts";
 import { PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
@@ -20,7 +20,7 @@ test("while the agent works there is room to write, and Stop is where Send was",
   expect((await field(page).boundingBox())?.width).toBeGreaterThan(280);
   await field(page).fill("And something else");
   await page.getByRole("button", { name: "Send" }).waitFor();
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
 });
 
@@ -58,7 +58,7 @@ test("Details cover the page, and close with a button or Escape, which restores 
   for (const close of ["button", "Escape"]) {
     await details.click();
     expect(await panel.boundingBox()).toEqual({ x: 0, y: 0, ...PHONE });
-    expect(await findingsOf(page)).toEqual([]);
+    expect(await accessibilityProblems(page)).toEqual([]);
     if (close === "button") await panel.getByRole("button", { name: "Close" }).click();
     else {
       await panel.getByRole("tab", { name: "Tools" }).focus();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { jobProcesses } from "../worker/support/run-main.ts";
-import { findingsOf } from "./findings.ts";
+import { accessibilityProblems } from "./accessibility-problems.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";
 
 /** Gives the page a microphone. Nothing is said here, so the recognizer is never called. */
@@ -56,7 +56,7 @@ test("a LiveKit that does not answer is reported on joining, which works once it
   world.network.isRefusing = true;
   const page = await world.join({ waits: false });
   await page.getByRole("alert").getByText("LiveKit does not answer at").waitFor();
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
 
   world.network.isRefusing = false;
   await page.getByRole("button", { name: "Join" }).click();
@@ -180,7 +180,7 @@ test("a network that stays down ends the connection, and the session can be join
   world.network.cut();
   await page.getByText("The connection has ended.").waitFor();
   await page.evaluate("window.isHurried = false");
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   world.network.isRefusing = false;
   await page.getByRole("button", { name: "Join again" }).click();
 
@@ -225,7 +225,7 @@ test("a worker that stops is reported, and the next one continues the session", 
   await page.getByText("No agent has joined this room.").waitFor();
   await page.getByRole("button", { name: "Microphone", pressed: true }).waitFor({ state: "detached" });
   await page.getByText("No agent is listening to your microphone, so it was turned off.").waitFor();
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await world.startWorker();
   await page.getByText("The agent: Ready").waitFor();
   await say(page, "Who am I?");

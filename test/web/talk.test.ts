@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { scenarioSchema } from "../../src/testing/scenario/schema.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { findingsOf } from "./findings.ts";
+import { accessibilityProblems } from "./accessibility-problems.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
@@ -271,7 +271,7 @@ test("stop ends the answer, and an edited message is answered again", async () =
   // The focus has returned to the button.
   await page.keyboard.press("Enter");
   await page.getByLabel("Edit your message").fill("Tell me a short story");
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole("button", { name: "Send again" }).click();
 
   await page.getByText("Short.", { exact: true }).waitFor();
@@ -314,14 +314,14 @@ test("a message can be edited any number of times, and each answer is announced,
     await page.getByLabel("Edit your message").fill(words);
     await page.getByRole("button", { name: "Send again" }).click();
   };
-  const told = () => page.evaluate("window.announced.length");
+  const announcedCount = () => page.evaluate("window.announced.length");
   await say(page, "Is it late?");
-  await expect.poll(told).toBe(1);
+  await expect.poll(announcedCount).toBe(1);
 
   await edit("Is it warm?");
-  await expect.poll(told).toBe(2);
+  await expect.poll(announcedCount).toBe(2);
   await edit("Is it cold?");
-  await expect.poll(told).toBe(3);
+  await expect.poll(announcedCount).toBe(3);
 
   expect(await page.evaluate("window.announced")).toEqual(["Answer: Yes.", "Answer: Yes.", "Answer: No."]);
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Is it cold?", "No."]);
@@ -420,7 +420,7 @@ test("the events, the turn's waterfall and the transcript are shown next to the 
   await page.getByRole("tab", { name: "Session" }).click();
   await page.getByRole("cell", { name: "4", exact: true }).waitFor();
 
-  const taken = { Markdown: await takeAway(page, "Markdown"), JSON: await takeAway(page, "JSON") };
+  const taken = { Markdown: await saveFile(page, "Markdown"), JSON: await saveFile(page, "JSON") };
   expect([taken.Markdown.name, taken.JSON.name]).toEqual(["pantry.md", "pantry.json"]);
   for (const said of words) expect(taken.Markdown.text).toContain(said);
   const { session, turns } = JSON.parse(taken.JSON.text) as { session: unknown; turns: readonly unknown[] };
@@ -444,7 +444,7 @@ test("the turn with a very long answer still has all its parts", async () => {
 });
 
 /** Clicks a button in the transcript, and returns the file it saves. */
-async function takeAway(page: Page, button: string) {
+async function saveFile(page: Page, button: string) {
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: button }).click(),

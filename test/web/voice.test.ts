@@ -8,7 +8,7 @@ import { forFile } from "../support/lifetimes.ts";
 import { SPEECH_RATE } from "../../src/testing/stage/speaker.ts";
 import { speechOf } from "../support/speaker.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { findingsOf } from "./findings.ts";
+import { accessibilityProblems } from "./accessibility-problems.ts";
 import { PageWorld, say } from "./page-world.ts";
 import { toWav } from "./wav.ts";
 
@@ -78,7 +78,7 @@ test("a spoken question leads through one of the page's tools and a permission t
 
   await page.getByText("The agent: Speaking").waitFor();
   await world.picture(page, "page-voice");
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await page.locator(".message.assistant[data-state=completed]").waitFor();
   await page.getByText("The agent: Listening").waitFor();
 
@@ -127,7 +127,7 @@ const STORY = Array.from({ length: 30 }, (_, count) => `Once upon a time there w
 /**
  * Makes the agent tell a page a long story. Resolves when the first sentence is being heard, and is no longer dimmed.
  */
-async function told(page: Page): Promise<Page> {
+async function startStory(page: Page): Promise<Page> {
   world.model.script([reply([text(STORY)])]);
   await say(page, "Tell me a story");
   await page.getByText("The agent: Speaking").waitFor();
@@ -140,14 +140,14 @@ test("the unheard part of an answer that was stopped is struck through", async (
   // The microphone's file begins with some seconds of silence, during which the story is stopped.
   await page.getByRole("button", { name: "Microphone" }).click();
   await page.getByText("The agent: Listening").waitFor();
-  await told(page);
+  await startStory(page);
 
   await page.getByRole("button", { name: "Stop" }).click();
 
   const unheard = page.locator(".message.assistant[data-state=cancelled] .unheard");
   await unheard.filter({ hasText: "were 29 kettles." }).waitFor();
   expect(await unheard.textContent()).not.toContain("were 0 kettles");
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
 });
 
 test("heard and unheard text are distinguished item by item in a list", async () => {
@@ -189,7 +189,7 @@ test("sound that the browser blocks is reported, and a click lets it play", asyn
 });
 
 test("the unspoken part of an answer that was stopped stays readable for people without a microphone", async () => {
-  const page = await told(await world.join());
+  const page = await startStory(await world.join());
 
   await page.getByRole("button", { name: "Stop" }).click();
 
@@ -198,11 +198,11 @@ test("the unspoken part of an answer that was stopped stays readable for people 
   expect(await page.locator(".message.assistant s").count()).toBe(0);
   await page.getByText("Stopped. The dimmed part was not read aloud.").waitFor();
   await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
 });
 
 test("Quiet ends an answer's sound, and the rest stays on the page as if it had been heard", async () => {
-  const page = await told(await world.join());
+  const page = await startStory(await world.join());
 
   await page.getByRole("button", { name: "Quiet" }).click();
 
@@ -213,7 +213,7 @@ test("Quiet ends an answer's sound, and the rest stays on the page as if it had 
 });
 
 test("with the sound off, which is remembered, an answer is not spoken and appears immediately", async () => {
-  const page = await told(await world.join());
+  const page = await startStory(await world.join());
   const sound = page.getByRole("button", { name: "Sound" });
 
   await sound.click();
@@ -251,5 +251,5 @@ test("the volume is set and remembered, and the output device is selected", asyn
   const id = (await other.getAttribute("value")) ?? "";
   await choice.selectOption(id);
   await expect.poll(() => page.evaluate(`${audio}.sinkId`)).toBe(id);
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
 });

@@ -8,7 +8,7 @@ const scan: TimedCall = { id: "call", toolUseId: "use", name: "scan", status: "s
 const ids = { callId: "call" };
 const use = { ...ids, toolUseId: "use" };
 
-const shown = (timings: TurnTimings, calls: readonly TimedCall[] = [scan]) =>
+const barsOf = (timings: TurnTimings, calls: readonly TimedCall[] = [scan]) =>
   toWaterfall(timings, calls).bars.map(({ name, fromMs, toMs }) => [name, fromMs, toMs]);
 
 test("a typed turn shows each model call up to its first word and after it, and each tool call", () => {
@@ -37,7 +37,7 @@ test("a call waits for a permission, for a device and for its start before it ru
     { span: "parley.claim", fromMs: 120, toMs: 150, ...ids },
   ]);
 
-  expect(shown(timings, [{ ...scan, startedAt: ZERO + 160 }])).toEqual([
+  expect(barsOf(timings, [{ ...scan, startedAt: ZERO + 160 }])).toEqual([
     ["scan: waits for permission", 20, 120],
     ["scan: waits for a device", 120, 150],
     ["scan: waits", 150, 160],
@@ -51,7 +51,7 @@ test("requests that a call makes while it runs are within its run", () => {
     { span: "parley.permission", fromMs: 200, toMs: 400, ...ids },
   ]);
 
-  expect(shown(timings, [{ ...scan, startedAt: ZERO + 10 }])).toEqual([
+  expect(barsOf(timings, [{ ...scan, startedAt: ZERO + 10 }])).toEqual([
     ["scan: runs", 10, 500],
     ["scan: waits for permission", 200, 400],
   ]);
@@ -63,15 +63,15 @@ test("a refused call has not run", () => {
     { span: "parley.permission", fromMs: 10, toMs: 120, ...ids },
   ]);
 
-  expect(shown(timings)).toEqual([["scan: waits for permission", 10, 120]]);
+  expect(barsOf(timings)).toEqual([["scan: waits for permission", 10, 120]]);
 });
 
 test("a call that its turn did not wait for ends at its own recorded time, with a late answer after it", () => {
   const extraAnswers = [{ kind: "late", success: true, at: ZERO + 5_000 }];
   const timings = turn([{ span: "execute_tool", fromMs: 10, ...use }]);
 
-  expect(shown(timings)).toEqual([["scan: runs", 10, 1_000]]);
-  expect(shown(timings, [{ ...scan, status: "error", finishedAt: ZERO + 3_000, extraAnswers }])).toEqual([
+  expect(barsOf(timings)).toEqual([["scan: runs", 10, 1_000]]);
+  expect(barsOf(timings, [{ ...scan, status: "error", finishedAt: ZERO + 3_000, extraAnswers }])).toEqual([
     ["scan: runs", 10, 3_000],
     ["scan: late answer", 3_000, 5_000],
   ]);
@@ -83,8 +83,8 @@ test("a device's confirmation of a cancel is not a late answer, and an older wor
     return { ...scan, status, extraAnswers: [{ kind: "late", ...answer }] };
   };
 
-  expect(shown(timings, [extra("cancelled", { success: false, at: ZERO + 30 })])).toEqual([["scan: runs", 10, 20]]);
-  expect(shown(timings, [extra("error", { success: true })])).toEqual([["scan: runs", 10, 20]]);
+  expect(barsOf(timings, [extra("cancelled", { success: false, at: ZERO + 30 })])).toEqual([["scan: runs", 10, 20]]);
+  expect(barsOf(timings, [extra("error", { success: true })])).toEqual([["scan: runs", 10, 20]]);
 });
 
 test("a spoken turn starts with what was heard, and shows the time to the first sound", () => {
@@ -96,7 +96,7 @@ test("a spoken turn starts with what was heard, and shows the time to the first 
   const timings = { ...turn(parts), firstTextMs: 310 };
 
   expect(toWaterfall(timings, []).totalMs).toBe(2_500);
-  expect(shown(timings)).toEqual([
+  expect(barsOf(timings)).toEqual([
     ["Heard", 0, 950],
     ["Wait for the end of the turn", 950, 1_500],
     ["Model, until its first word", 1_502, 1_802],
@@ -109,7 +109,7 @@ test("a spoken turn starts with what was heard, and shows the time to the first 
 test("speech before the answer's first words, such as a question, shows its time to the first sound from the turn's start", () => {
   const timings = { ...turn([{ span: "parley.speech", fromMs: 1, firstMs: 500, toMs: 1_000 }]), firstTextMs: 700 };
 
-  expect(shown(timings)).toEqual([
+  expect(barsOf(timings)).toEqual([
     ["Wait for the first sound", 1, 500],
     ["Speech", 500, 1_000],
   ]);
@@ -122,7 +122,7 @@ test("a form, a call about which nothing is known, and parts from newer workers"
     { span: "parley.newer", fromMs: 50, toMs: 60 },
   ]);
 
-  expect(shown(timings)).toEqual([
+  expect(barsOf(timings)).toEqual([
     ["ask_user: runs", 10, 20],
     ["A tool: runs", 30, 40],
   ]);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 /** Stops the worker as a deployment does. Returns the stored states of its turns. */
-async function stopped(): Promise<{ code: number | null; states: string[]; leases: number }> {
+async function stopWorker(): Promise<{ code: number | null; states: string[]; leases: number }> {
   const { sql, url } = parts.database;
   main.kill("SIGTERM");
   const { code, stdout, stderr } = await main.ended;
@@ -35,7 +35,7 @@ test("a turn that soon ends is finished before the worker stops", async () => {
   const id = await user.say("Go");
   await user.next("start_answer");
 
-  expect(await stopped()).toEqual({ code: 0, states: ["completed"], leases: 0 });
+  expect(await stopWorker()).toEqual({ code: 0, states: ["completed"], leases: 0 });
   expect(await user.answerTo(id)).toBe("One two three. Four five six.");
 });
 
@@ -44,7 +44,7 @@ test("a waiting turn is settled: its call has an unknown outcome, and its record
   await user.say("Go");
   await user.next("tool_use_request");
 
-  expect(await stopped()).toEqual({ code: 0, states: ["failed"], leases: 0 });
+  expect(await stopWorker()).toEqual({ code: 0, states: ["failed"], leases: 0 });
   expect(await parts.database.sql`select state, error_code from tool_calls`).toMatchObject([
     { state: "error", error_code: "outcome_unknown" },
   ]);

@@ -58,7 +58,7 @@ async function joinAs(agentName: string, own = parts): Promise<Participant> {
  * Resolves once the session uses the saved files, to the time in ms that this took. The session has switched when it
  * sends its tools to clients again.
  */
-async function saved(save: Promise<unknown>, by = user): Promise<number> {
+async function msUntilReloaded(save: Promise<unknown>, by = user): Promise<number> {
   const before = by.all("configuration").length;
   const at = performance.now();
   await save;
@@ -100,7 +100,7 @@ test("the next turn uses a saved tool, even if only its helper was saved, and no
 
   const times = [];
   for (const sides of [8, 12, 20])
-    times.push(await saved(write({ "tools/games/_sides.ts": `export const sides = ${sides};` })));
+    times.push(await msUntilReloaded(write({ "tools/games/_sides.ts": `export const sides = ${sides};` })));
 
   expect(before).toEqual(['{"sides":6}', '{"count":1}']);
   expect([await call("dice"), await call("count")]).toEqual(['{"sides":20}', '{"count":2}']);
@@ -113,12 +113,12 @@ test("an open call ends with the code it started with, and the next one uses the
   const wait = `while (!existsSync(${JSON.stringify(release)})) await new Promise((go) => setTimeout(go, 10));`;
   const slow = (word: string) =>
     tool(`async () => { ${wait} return { is: "${word}" }; }`, 'import { existsSync } from "node:fs";');
-  await saved(write({ "tools/slow.ts": slow("old") }));
+  await msUntilReloaded(write({ "tools/slow.ts": slow("old") }));
   parts.model.script([reply([toolUse("slow")]), reply([text("Done.")])]);
   const messageId = await user.say("Use slow");
   await user.next("tool_use_request");
 
-  await saved(write({ "tools/slow.ts": slow("new") }));
+  await msUntilReloaded(write({ "tools/slow.ts": slow("new") }));
   await writeFile(release, "");
   await user.answerTo(messageId);
 
@@ -127,11 +127,11 @@ test("an open call ends with the code it started with, and the next one uses the
 });
 
 test("the model is offered a tool whose file was added, and no longer once it is removed", async () => {
-  await saved(write({ "tools/extra.ts": tool("() => 1") }));
+  await msUntilReloaded(write({ "tools/extra.ts": tool("() => 1") }));
   await call("extra");
   const withIt = offered();
 
-  await saved(rm(join(parts.folder, "tools/extra.ts")));
+  await msUntilReloaded(rm(join(parts.folder, "tools/extra.ts")));
   parts.model.script([reply([text("Hello.")])]);
   await user.answerTo(await user.say("Hello"));
 
@@ -145,10 +145,10 @@ test("the next turn has an agent's saved instructions; saving a tool leaves them
 
   const times = [];
   for (const who of ["the cook", "the driver", "the night porter"])
-    times.push(await saved(write({ "agents/desk.ts": agent(`You are ${who}.`) })));
+    times.push(await msUntilReloaded(write({ "agents/desk.ts": agent(`You are ${who}.`) })));
   await call("count");
   const after = promptOf();
-  await saved(write({ "tools/games/_sides.ts": "export const sides = 4;" }));
+  await msUntilReloaded(write({ "tools/games/_sides.ts": "export const sides = 4;" }));
   await call("dice");
 
   expect([before, after]).toEqual(["You are the front desk.", "You are the night porter."]);
@@ -157,12 +157,12 @@ test("the next turn has an agent's saved instructions; saving a tool leaves them
 });
 
 test("an agent whose file cannot be loaded stays as it was, and changes once the file is fixed", async () => {
-  await saved(write({ "agents/desk.ts": agent("You are at the desk.") }));
-  await saved(write({ "agents/desk.ts": badAgent }));
+  await msUntilReloaded(write({ "agents/desk.ts": agent("You are at the desk.") }));
+  await msUntilReloaded(write({ "agents/desk.ts": badAgent }));
   await call("count");
   const meanwhile = promptOf();
 
-  await saved(write({ "agents/desk.ts": agent("You are back.") }));
+  await msUntilReloaded(write({ "agents/desk.ts": agent("You are back.") }));
   await call("count");
 
   expect([meanwhile, promptOf()]).toEqual(["You are at the desk.", "You are back."]);
@@ -175,7 +175,8 @@ test("if a file cannot be loaded, all processes keep the old version, and one lo
   await using by = await joinAs("default", own);
   await using other = await joinAs("default", own);
 
-  const savedForBoth = (save: Promise<unknown>) => Promise.all([saved(save, by), saved(save, other)]);
+  const savedForBoth = (save: Promise<unknown>) =>
+    Promise.all([msUntilReloaded(save, by), msUntilReloaded(save, other)]);
 
   await savedForBoth(write({ "tools/dice.ts": 'import "./_gone.ts";\nexport default {' }, own));
   const meanwhile = await call("dice", { by, own });

@@ -322,10 +322,10 @@ test("killed while a background call runs, long after its turn: the next worker 
   await user.next("assistant_sentence", (body) => body.text === "It is baked." && body.isFinal, 20_000);
   expect(await runs()).toEqual(["bake", "bake"]);
   expect(await user.answerTo(await user.say("Still there?"), 20_000)).toBe("Unplanned.");
-  const told = sql`
+  const results = sql`
     select 1 from turn_blocks join turns on turns.id = turn_id join sessions on sessions.id = session_id
     where room = ${room} and turn_blocks.content ->> 'content' = 'one cake'`;
-  expect(await told).toHaveLength(1);
+  expect(await results).toHaveLength(1);
   expect(model.rejections).toEqual([]);
 });
 

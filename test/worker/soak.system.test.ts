@@ -14,14 +14,14 @@ const TURNS = Number(process.env["SOAK_TURNS"] ?? 60);
 const KILL_EVERY = Number(process.env["SOAK_KILL_EVERY"] ?? 25);
 /** This many turns after a kill are not measured, because the new process has to warm up first. */
 const WARM_UP = Math.floor(KILL_EVERY / 2);
-const MOST_GROWTH = 1.1;
+const MAX_GROWTH = 1.1;
 /**
  * With only two stretches, the limit is loose: a process uses 57 or 79 MB, depending on the order in which it loads
  * things.
  */
-const MOST_HEAP_GROWTH = TURNS >= 4 * KILL_EVERY ? MOST_GROWTH : 1.5;
+const MAX_HEAP_GROWTH = TURNS >= 4 * KILL_EVERY ? MAX_GROWTH : 1.5;
 /** With only a few turns, the limit on time is loose, because no process warms up that quickly. */
-const MOST_MORE_TIME = TURNS >= 4 * KILL_EVERY ? MOST_GROWTH : 3;
+const MAX_TIME_GROWTH = TURNS >= 4 * KILL_EVERY ? MAX_GROWTH : 3;
 const ANSWER_WITHIN_MS = 60_000;
 
 /** The resources used by the turns in one worker process, once it was warm. */
@@ -80,8 +80,8 @@ test(
     const growth = late / early;
     const moreTime = (long.stretches.at(-1)?.cpuMs ?? Number.NaN) / (short.stretches[0]?.cpuMs ?? Number.NaN);
     process.stderr.write(`${JSON.stringify({ heapMb: { early, late }, growth, moreTime })}\n`);
-    expect(growth).toBeLessThan(MOST_HEAP_GROWTH);
-    expect(moreTime).toBeLessThan(MOST_MORE_TIME);
+    expect(growth).toBeLessThan(MAX_HEAP_GROWTH);
+    expect(moreTime).toBeLessThan(MAX_TIME_GROWTH);
   },
 );
 

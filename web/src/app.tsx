@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react
 import { JoinForm } from "./join/join-form.tsx";
 import { JoinedTalkContext } from "./join/joined-talk.tsx";
 import { connectTalk, createRoom, type JoinedTalk, joinTalk, toJoinError } from "./join/join-talk.ts";
-import { forgetOpenTalk, loadOpenTalk, saveOpenTalk } from "./join/remembered.ts";
+import { forgetOpenTalk, loadOpenTalk, saveOpenTalk } from "./join/browser-storage.ts";
 import { TalkPage } from "./talk/talk-page.tsx";
 
 /** Returns the conversation that this tab was in before a reload. */
@@ -62,7 +62,7 @@ export function App(): ReactNode {
       http={{ url: "", token: talk.token }}
     >
       <JoinedTalkContext value={joined}>
-        <TalkPage onLeave={leave} onAgain={() => setTalk({ ...talk, liveKit: createRoom() })} />
+        <TalkPage onLeave={leave} onRejoin={() => setTalk({ ...talk, liveKit: createRoom() })} />
       </JoinedTalkContext>
     </ParleyProvider>
   );

@@ -11,18 +11,18 @@ test("every replacement of a deeply nested source file is reported, and other fi
   await mkdir(path("node_modules/a"), { recursive: true });
   await writeFile(path("server/rules/a.ts"), "0");
   const stop = new AbortController();
-  const told: string[] = [];
-  watchSources(folder.path, stop.signal, (file) => told.push(file));
+  const changedFiles: string[] = [];
+  watchSources(folder.path, stop.signal, (file) => changedFiles.push(file));
 
   for (const text of ["1", "2", "3"]) {
-    told.length = 0;
+    changedFiles.length = 0;
     await writeFile(path("node_modules/a/index.js"), text);
     await writeFile(path("server/rules/notes.md"), text);
     await writeFile(path("draft"), text);
     await rename(path("draft"), path("server/rules/a.ts"));
-    await expect.poll(() => told).toContain("server/rules/a.ts");
+    await expect.poll(() => changedFiles).toContain("server/rules/a.ts");
   }
   stop.abort();
 
-  expect(new Set(told)).toEqual(new Set(["server/rules/a.ts"]));
+  expect(new Set(changedFiles)).toEqual(new Set(["server/rules/a.ts"]));
 });

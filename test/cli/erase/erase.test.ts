@@ -86,7 +86,7 @@ async function talk() {
 }
 
 /** Everything stored in the database, as text. */
-async function stored(): Promise<string> {
+async function databaseText(): Promise<string> {
   const { sql } = database;
   const tables = ["sessions", "turns", "summaries", "turn_blocks", "tool_calls", "permissions", "memories", "spending"];
   const rows = await Promise.all(tables.map((table) => sql`select * from ${sql(table)}`));
@@ -110,9 +110,9 @@ test("parley erase removes everything stored about a person, reports what was re
     memories: 1,
     spending: 1,
   });
-  expect(await stored()).not.toContain("ann");
-  expect(await stored()).not.toContain("secret");
-  expect(await stored()).toContain("bob speaks");
+  expect(await databaseText()).not.toContain("ann");
+  expect(await databaseText()).not.toContain("secret");
+  expect(await databaseText()).toContain("bob speaks");
 });
 
 test("a command reads the token's secret from a file, and reports in one line if it cannot", async () => {
@@ -181,7 +181,7 @@ test("notes on a conversation in which the person spoke are removed, too, as are
 
   await erase("ann");
 
-  expect(await stored()).not.toContain("ann");
+  expect(await databaseText()).not.toContain("ann");
   const [bob, eve] = ["bob", "eve"].map((identity) => ({ identity, language: null }));
   const rows =
     await sql`select text, model, people, jsonb_array_length(promises) as promises from summaries order by id`;
@@ -189,7 +189,7 @@ test("notes on a conversation in which the person spoke are removed, too, as are
     { text: null, model: null, people: [bob], promises: 1 },
     { text: "They spoke of tea.", model: "small", people: [bob, eve], promises: 2 },
   ]);
-  expect(await stored()).toContain("Of eve.");
+  expect(await databaseText()).toContain("Of eve.");
 });
 
 test("notes on a conversation are removed even if the person has not spoken, when the person's device has answered", async () => {
@@ -222,7 +222,7 @@ test("summaries that the API wrote for the person's conversation are removed, an
 
   await erase("ann");
 
-  expect(await stored()).not.toContain("secret");
+  expect(await databaseText()).not.toContain("secret");
   expect(await sql`select context from turns where id = ${turn.id}`).toEqual([{ context: { from: 3 } }]);
 });
 
@@ -233,7 +233,7 @@ test("the person's message is removed even where somebody else had it answered a
   await releaseLease(writer);
 
   expect(JSON.parse((await erase("ann")).stdout)).toMatchObject({ turns: 2 });
-  expect(await stored()).not.toContain("ann");
+  expect(await databaseText()).not.toContain("ann");
 });
 
 test("nothing is removed while a session with the person is active", async () => {
@@ -245,7 +245,7 @@ test("nothing is removed while a session with the person is active", async () =>
     1,
     `parley erase: ${server.url}/participant/ann answered 409: The session in room "kitchen" is still open: try again after everybody has left the room\n`,
   ]);
-  expect(await stored()).toContain("ann speaks");
+  expect(await databaseText()).toContain("ann speaks");
 });
 
 test("nothing is removed while a message from the person waits, or an active session has a call on the person's device", async () => {
@@ -271,5 +271,5 @@ test("nobody else's data is erased", async () => {
   const response = await fetch(`${server.url}/participant/ann`, { method: "DELETE", headers });
 
   expect([response.status, await response.json()]).toEqual([403, { error: "The token is for another participant" }]);
-  expect(await stored()).toContain("ann");
+  expect(await databaseText()).toContain("ann");
 });

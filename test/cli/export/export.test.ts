@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { forFile } from "../../support/lifetimes.ts";
-import { FollowedTalk } from "../../support/doubles/followed-talk.ts";
+import { PublishedSession } from "../../support/doubles/published-session.ts";
 import { EventServer } from "../../support/servers/event-server.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 
@@ -22,7 +22,7 @@ async function parley(...args: readonly string[]): Promise<{ code: number; stdou
 }
 
 test("parley export prints a room's transcript, as Markdown or as JSON", async () => {
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await talk.say("Hello, Ann.");
 
   const markdown = await parley("export", "--room", talk.room, "--http", server.url);

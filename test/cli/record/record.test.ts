@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { parseRecordOptions } from "../../../src/cli/record/run-record.ts";
-import { FollowedTalk } from "../../support/doubles/followed-talk.ts";
+import { PublishedSession } from "../../support/doubles/published-session.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
@@ -26,7 +26,7 @@ function parleyWith(databaseUrl: string, cwd: string, ...args: readonly string[]
 
 test("a stored session is written as a test, which parley test runs", async () => {
   await using folder = await tempFolder();
-  const talk = await FollowedTalk.begin(database.sql);
+  const talk = await PublishedSession.begin(database.sql);
   await talk.say("Hello, Ann.");
 
   const recorded = await parley(folder.path, "record", "--room", talk.room, "--config", config, "--out", "a.talk.yaml");

@@ -31,17 +31,17 @@ class FakeRoom extends EventEmitter {
   }
 }
 
-function listenTo(room: FakeRoom): { told: unknown[]; stop: () => void } {
-  const told: unknown[] = [];
+function listenTo(room: FakeRoom): { events: unknown[]; stop: () => void } {
+  const events: unknown[] = [];
   const listener: TransportListener = {
-    onPacket: (bytes, from) => told.push([...bytes, from?.identity, from?.isAgent]),
-    onJoined: ({ identity }) => told.push(`joined ${identity}`),
-    onLeft: ({ identity }) => told.push(`left ${identity}`),
-    onChanged: ({ identity, isGone = false }) => told.push(`${identity} ${isGone ? "has gone" : "serves"}`),
-    onConnected: () => told.push("connected"),
-    onDisconnected: () => told.push("disconnected"),
+    onPacket: (bytes, from) => events.push([...bytes, from?.identity, from?.isAgent]),
+    onJoined: ({ identity }) => events.push(`joined ${identity}`),
+    onLeft: ({ identity }) => events.push(`left ${identity}`),
+    onChanged: ({ identity, isGone = false }) => events.push(`${identity} ${isGone ? "has gone" : "serves"}`),
+    onConnected: () => events.push("connected"),
+    onDisconnected: () => events.push("disconnected"),
   };
-  return { told, stop: roomTransport(room).listen(listener) };
+  return { events, stop: roomTransport(room).listen(listener) };
 }
 
 async function* chunks(...parts: number[][]): AsyncGenerator<Uint8Array> {
@@ -55,7 +55,7 @@ test("rooms from both LiveKit packages are accepted", () => {
 
 test("packets with our topic or none arrive with their sender, and other topics do not", () => {
   const room = new FakeRoom();
-  const { told } = listenTo(room);
+  const { events } = listenTo(room);
   const agent = room.remoteParticipants.get("agent-1");
 
   room.emit("dataReceived", new Uint8Array([1]), agent, 1, "parley");
@@ -63,7 +63,7 @@ test("packets with our topic or none arrive with their sender, and other topics 
   room.emit("dataReceived", new Uint8Array([3]), undefined, 1, undefined);
   room.emit("dataReceived", new Uint8Array([4]), agent, 1, "lk.chat");
 
-  expect(told).toEqual([
+  expect(events).toEqual([
     [1, "agent-1", true],
     [2, "bob", false],
     [3, undefined, undefined],
@@ -72,19 +72,19 @@ test("packets with our topic or none arrive with their sender, and other topics 
 
 test("a byte stream arrives whole, and without a sender if it is not announced", async () => {
   const room = new FakeRoom();
-  const { told } = listenTo(room);
+  const { events } = listenTo(room);
 
   room.streamHandler?.(chunks([1, 2], [3]), { identity: "agent-1" });
   room.streamHandler?.(chunks([4]), { identity: "ghost" });
-  await expect.poll(() => told.length).toBe(2);
+  await expect.poll(() => events.length).toBe(2);
 
-  expect(told).toContainEqual([1, 2, 3, "agent-1", true]);
-  expect(told).toContainEqual([4, undefined, undefined]);
+  expect(events).toContainEqual([1, 2, 3, "agent-1", true]);
+  expect(events).toContainEqual([4, undefined, undefined]);
 });
 
 test("a byte stream that breaks off, or is longer than any envelope, is dropped", async () => {
   const room = new FakeRoom();
-  const { told } = listenTo(room);
+  const { events } = listenTo(room);
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield new Uint8Array(1);
     throw new Error("cut");
@@ -97,12 +97,12 @@ test("a byte stream that breaks off, or is longer than any envelope, is dropped"
   room.streamHandler?.(endless(), { identity: "agent-1" });
   await new Promise((resolve) => setTimeout(resolve, 20));
 
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
 });
 
 test("joining, leaving and reconnecting are each reported once", () => {
   const room = new FakeRoom();
-  const { told } = listenTo(room);
+  const { events } = listenTo(room);
 
   room.emit("participantConnected", { identity: "eve", kind: 0 });
   room.emit("participantDisconnected", { identity: "eve", kind: 0 });
@@ -113,7 +113,7 @@ test("joining, leaving and reconnecting are each reported once", () => {
   room.isConnected = true;
   room.emit("connectionStateChanged");
 
-  expect(told).toEqual(["joined eve", "left eve", "connected", "disconnected", "connected"]);
+  expect(events).toEqual(["joined eve", "left eve", "connected", "disconnected", "connected"]);
 });
 
 test.each([
@@ -122,11 +122,11 @@ test.each([
   [{ "parley.agent.state": "listening", "lk.publish_on_behalf": "agent-2" }, "agent-1 has gone"],
 ])("an agent's attributes tell whether it serves the room: %j", (attributes, expected) => {
   const room = new FakeRoom();
-  const { told } = listenTo(room);
+  const { events } = listenTo(room);
 
   room.emit("participantAttributesChanged", {}, { identity: "agent-1", kind: 4, attributes });
 
-  expect(told).toEqual([expected]);
+  expect(events).toEqual([expected]);
 });
 
 test("messages are reliable, on our topic and addressed in the spelling of both packages", async () => {

@@ -12,56 +12,56 @@ from parley_client import Parley, Tool, ToolContext, connect, events, tool
 from parley_client.messages import AssistantSentence, PermissionRequest, PermissionWord, StartAnswer
 
 
-def tell(event: str, **fields: Any) -> None:
+def print_event(event: str, **fields: Any) -> None:
     print(json.dumps({"event": event, **fields}), flush=True)
 
 
-class Told:
+class ReportedRun:
     """Reports when a call starts, and when it is cancelled."""
 
     def __init__(self, context: ToolContext) -> None:
         self._id = context.call_id
 
     def __enter__(self) -> None:
-        tell("run", id=self._id)
+        print_event("run", id=self._id)
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is asyncio.CancelledError:
-            tell("aborted", id=self._id)
+            print_event("aborted", id=self._id)
 
 
 @tool(input={"type": "object"})
 async def echo(given: dict[str, Any], context: ToolContext) -> dict[str, Any]:
     """Returns its input."""
-    with Told(context):
+    with ReportedRun(context):
         return given
 
 
 @tool
 async def slow(ms: int, context: ToolContext) -> None:
     """Waits."""
-    with Told(context):
+    with ReportedRun(context):
         await asyncio.sleep(ms / 1000)
 
 
 @tool
 async def fail(message: str, context: ToolContext) -> None:
     """Fails."""
-    with Told(context):
+    with ReportedRun(context):
         raise RuntimeError(message)
 
 
 @tool
 async def big(bytes: int, context: ToolContext) -> dict[str, str]:
     """Returns a large result."""
-    with Told(context):
+    with ReportedRun(context):
         return {"text": "x" * bytes}
 
 
 @tool
 async def report(context: ToolContext) -> None:
     """Reports its progress."""
-    with Told(context):
+    with ReportedRun(context):
         context.log("half way")
         context.progress(0.5)
         await asyncio.sleep(0.05)
@@ -85,18 +85,21 @@ class Offers:
 
 def watch(parley: Parley) -> None:
     async def decide(request: PermissionRequest) -> None:
-        tell("permission", id=request.id)
+        print_event("permission", id=request.id)
         words: tuple[PermissionWord, ...] = get_args(PermissionWord)
         word = next((word for word in words if request.title.startswith(word)), None)
         if word:
             await parley.respond_to_permission(request.id, word)
 
-    parley.on(StartAnswer, lambda start: tell("answer_start", messageId=start.previous_id))
-    parley.on(AssistantSentence, lambda piece: tell("sentence", answerId=piece.previous_id, text=piece.text))
-    parley.on(events.AnswerEnd, lambda end: tell("answer", messageId=end.previous_id, text=end.text))
-    parley.on(events.ErrorEvent, lambda told: tell("error", code=told.error.number, originatingId=told.originating_id))
+    parley.on(StartAnswer, lambda start: print_event("answer_start", messageId=start.previous_id))
+    parley.on(AssistantSentence, lambda piece: print_event("sentence", answerId=piece.previous_id, text=piece.text))
+    parley.on(events.AnswerEnd, lambda end: print_event("answer", messageId=end.previous_id, text=end.text))
+    parley.on(
+        events.ErrorEvent,
+        lambda event: print_event("error", code=event.error.number, originatingId=event.originating_id),
+    )
     parley.on(PermissionRequest, decide)
-    parley.on(events.PermissionClosed, lambda closed: tell("permission_closed", id=closed.id))
+    parley.on(events.PermissionClosed, lambda closed: print_event("permission_closed", id=closed.id))
 
 
 async def lines() -> AsyncIterator[dict[str, Any]]:
@@ -112,7 +115,7 @@ async def main() -> None:
 
     async def enter(room: rtc.Room) -> None:
         await room.connect(url, token, rtc.RoomOptions(auto_subscribe=False))
-        tell("joined")
+        print_event("joined")
 
     room = rtc.Room()
     async with await connect(room, features=[feature for feature in features if feature]) as parley:

@@ -34,7 +34,7 @@ PNG = base64.b64decode(
 )
 
 
-def tell(**fields: Any) -> None:
+def report(**fields: Any) -> None:
     print(json.dumps(fields), flush=True)
 
 
@@ -61,9 +61,9 @@ async def enter(url: str, token: str) -> rtc.Room:
 
 async def tell_answer(parley: Parley, text: str) -> None:
     try:
-        tell(answer=(await parley.ask(text, timeout=30)).text)
+        report(answer=(await parley.ask(text, timeout=30)).text)
     except ParleyError as error:
-        tell(error=error.code)
+        report(error=error.code)
 
 
 async def stream(url: str, token: str) -> None:
@@ -81,18 +81,18 @@ async def stream(url: str, token: str) -> None:
 
     async with join(url, token, tools=[look_up, fail]) as parley:
         async for sentence in parley.stream("Go"):
-            tell(sentence=sentence)
+            report(sentence=sentence)
 
 
 async def stop(url: str, token: str) -> None:
     @tool
     async def scan() -> None:
         """Scans for ever."""
-        tell(tool="started")
+        report(tool="started")
         try:
             await asyncio.Event().wait()
         finally:
-            tell(tool="cancelled")
+            report(tool="cancelled")
 
     async with join(url, token, tools=[scan]) as parley:
         asking = asyncio.create_task(tell_answer(parley, "Go"))
@@ -111,11 +111,11 @@ async def show(url: str, token: str) -> None:
 
     async with join(url, token, tools=[look]) as parley:
         answer = await parley.ask("", attachments=[Attachment(PNG, name="view.png"), Attachment("Milk")])
-        tell(answer=answer.text, shown=[result.display for result in answer.tool_results])
+        report(answer=answer.text, shown=[result.display for result in answer.tool_results])
         ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         parley.on(events.AnswerEnd, lambda end: ended.set_result(end.text))
         await parley.vary(answer.message_id, "edit", new_content="And now?")
-        tell(answer=await ended)
+        report(answer=await ended)
 
 
 async def form(url: str, token: str) -> None:
@@ -123,7 +123,7 @@ async def form(url: str, token: str) -> None:
     typed = iter(["40", "4"])
 
     async def fill_in(form: Form, context: ToolContext) -> dict[str, FieldValue]:
-        tell(form=form.message, problem=form.problem is not None)
+        report(form=form.message, problem=form.problem is not None)
         return {field.name: field.parse(next(typed)) for field in form.fields}
 
     async with join(url, token, tools=[ask_user_tool(fill_in)]) as parley:
@@ -132,13 +132,13 @@ async def form(url: str, token: str) -> None:
 
 async def permission(url: str, token: str) -> None:
     async def decide(request: PermissionRequest) -> PermissionAnswer:
-        tell(asked=request.title)
+        report(asked=request.title)
         if request.pattern == ["secret"]:
             return PermissionAnswer("reject", message="That is mine")
         return PermissionAnswer("once")
 
     async with join(url, token, on_permission=decide) as parley:
-        parley.on(events.PermissionClosed, lambda closed: tell(closed=closed.state))
+        parley.on(events.PermissionClosed, lambda closed: report(closed=closed.state))
         await tell_answer(parley, "Go")
 
 
@@ -153,9 +153,9 @@ def held_scan() -> Tool:
     @tool
     async def scan() -> dict[str, int]:
         """Scans."""
-        tell(tool="started")
+        report(tool="started")
         await cue("scan")
-        tell(tool="ended")
+        report(tool="ended")
         return {"pages": 1}
 
     return scan
@@ -168,12 +168,12 @@ async def leave(url: str, token: str) -> None:
         asking = asyncio.create_task(tell_answer(parley, "Go"))
         await cue("leave")
         await room.disconnect()
-        tell(room="left")
+        report(room="left")
         await cue("return")
         room = await enter(url, token)
         parley.rejoin(room)
         await parley.when_connected(10)
-        tell(room="back")
+        report(room="back")
         await asking
     await room.disconnect()
 
@@ -181,8 +181,8 @@ async def leave(url: str, token: str) -> None:
 async def stay(url: str, token: str) -> None:
     """Stays in the room, whatever happens to the network and the worker."""
     async with join(url, token, tools=[held_scan()]) as parley:
-        parley.on(events.Disconnected, lambda event: tell(lost=event.reason))
-        parley.on(events.Connected, lambda _: tell(connected=True))
+        parley.on(events.Disconnected, lambda event: report(lost=event.reason))
+        parley.on(events.Connected, lambda _: report(connected=True))
         await tell_answer(parley, "Go")
 
 

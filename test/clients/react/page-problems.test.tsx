@@ -23,7 +23,7 @@ test.each([
   const joinAgain = vi.fn<() => void>();
   await openTalk(
     <JoinedTalkContext value={{ talk: { ...place, liveKit }, open: () => {} }}>
-      <Problems onAgain={joinAgain} />
+      <Problems onRejoin={joinAgain} />
     </JoinedTalkContext>,
   );
 

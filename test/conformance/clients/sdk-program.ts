@@ -72,7 +72,7 @@ const schema = (properties: JsonObject = {}): JsonObject => ({
   required: Object.keys(properties),
 });
 
-function told(run: (input: JsonObject, context: ToolContext) => unknown, name: string): ClientTool["run"] {
+function withRunEvents(run: (input: JsonObject, context: ToolContext) => unknown, name: string): ClientTool["run"] {
   return (input, context) => {
     print({ event: "run", id: context.callId, tool: name });
     context.signal.addEventListener("abort", () => print({ event: "aborted", id: context.callId }));
@@ -81,24 +81,24 @@ function told(run: (input: JsonObject, context: ToolContext) => unknown, name: s
 }
 
 const TOOLS: Readonly<Record<string, Pick<ClientTool, "input" | "run">>> = {
-  echo: { input: schema(), run: told((input) => input, "echo") },
+  echo: { input: schema(), run: withRunEvents((input) => input, "echo") },
   slow: {
     input: schema({ ms: { type: "integer" } }),
-    run: told(({ ms }, { signal }) => sleep(Number(ms), {}, { signal }), "slow"),
+    run: withRunEvents(({ ms }, { signal }) => sleep(Number(ms), {}, { signal }), "slow"),
   },
   fail: {
     input: schema({ message: { type: "string" } }),
-    run: told(({ message }) => {
+    run: withRunEvents(({ message }) => {
       throw new Error(typeof message === "string" ? message : "No message");
     }, "fail"),
   },
   big: {
     input: schema({ bytes: { type: "integer" } }),
-    run: told(({ bytes }) => ({ text: "x".repeat(Number(bytes)) }), "big"),
+    run: withRunEvents(({ bytes }) => ({ text: "x".repeat(Number(bytes)) }), "big"),
   },
   report: {
     input: schema(),
-    run: told(async (_input, { log, progress }) => {
+    run: withRunEvents(async (_input, { log, progress }) => {
       log("half way");
       progress(0.5);
       await sleep(50);

@@ -29,8 +29,8 @@ func schema(properties map[string]any, required ...any) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": required}
 }
 
-// told wraps a tool so that each run prints an event.
-func told(run func(context.Context, *Client, string, map[string]any) (map[string]any, error)) func(context.Context, *Client, string, map[string]any) (map[string]any, error) {
+// withRunEvents wraps a tool so that each run prints an event.
+func withRunEvents(run func(context.Context, *Client, string, map[string]any) (map[string]any, error)) func(context.Context, *Client, string, map[string]any) (map[string]any, error) {
 	return func(ctx context.Context, c *Client, id string, parameters map[string]any) (map[string]any, error) {
 		c.print(map[string]any{"event": "run", "id": id})
 		return run(ctx, c, id, parameters)
@@ -40,7 +40,7 @@ func told(run func(context.Context, *Client, string, map[string]any) (map[string
 var number = map[string]any{"type": "integer"}
 
 var tools = map[string]Tool{
-	"echo": {schema(map[string]any{}), told(func(_ context.Context, _ *Client, _ string, parameters map[string]any) (map[string]any, error) {
+	"echo": {schema(map[string]any{}), withRunEvents(func(_ context.Context, _ *Client, _ string, parameters map[string]any) (map[string]any, error) {
 		return parameters, nil
 	})},
 	"slow": {schema(map[string]any{"ms": number}, "ms"), func(ctx context.Context, c *Client, id string, parameters map[string]any) (map[string]any, error) {
@@ -55,14 +55,14 @@ var tools = map[string]Tool{
 		}
 		return map[string]any{}, ctx.Err()
 	}},
-	"fail": {schema(map[string]any{"message": map[string]any{"type": "string"}}, "message"), told(func(_ context.Context, _ *Client, _ string, parameters map[string]any) (map[string]any, error) {
+	"fail": {schema(map[string]any{"message": map[string]any{"type": "string"}}, "message"), withRunEvents(func(_ context.Context, _ *Client, _ string, parameters map[string]any) (map[string]any, error) {
 		return nil, errors.New(text(parameters["message"]))
 	})},
-	"big": {schema(map[string]any{"bytes": number}, "bytes"), told(func(_ context.Context, _ *Client, _ string, parameters map[string]any) (map[string]any, error) {
+	"big": {schema(map[string]any{"bytes": number}, "bytes"), withRunEvents(func(_ context.Context, _ *Client, _ string, parameters map[string]any) (map[string]any, error) {
 		bytes, _ := integer(parameters["bytes"])
 		return map[string]any{"text": strings.Repeat("x", int(bytes))}, nil
 	})},
-	"report": {schema(map[string]any{}), told(func(_ context.Context, c *Client, id string, _ map[string]any) (map[string]any, error) {
+	"report": {schema(map[string]any{}), withRunEvents(func(_ context.Context, c *Client, id string, _ map[string]any) (map[string]any, error) {
 		c.lock.Lock()
 		defer c.lock.Unlock()
 		c.send(typeProgress, map[string]any{"id": id, "log": "half way", "progress": 0.5}, false)

@@ -21,7 +21,7 @@ export async function startBrokenWorker(makeFlaws: () => readonly Flaw[]): Promi
   const { url: databaseUrl } = cleanup.use(await tempDatabase());
   const agents = new Map<string, Promise<TestAgent>>();
   const open = async (roomName: string) => {
-    const prepareRoom = (room: Room) => spoil(room, makeFlaws());
+    const prepareRoom = (room: Room) => addFlaws(room, makeFlaws());
     const agent = cleanup.use(await TestAgent.start({ roomName, databaseUrl, prepareRoom }));
     agent.model.script(answer);
     return agent;
@@ -47,7 +47,7 @@ function answer({ body }: RecordedRequest) {
 }
 
 /** Puts flaws between a session and its room. Streams are left unchanged. */
-function spoil(room: Room, flaws: readonly Flaw[]): void {
+function addFlaws(room: Room, flaws: readonly Flaw[]): void {
   const local = () => {
     if (!room.localParticipant) throw new Error("The room is not connected");
     return room.localParticipant;
@@ -62,7 +62,7 @@ function spoil(room: Room, flaws: readonly Flaw[]): void {
     };
     local().publishData = async (bytes, options) => {
       const to = options.destination_identities ?? [];
-      const said = through(flaws, read(bytes), (flaw, envelope) => (flaw.say ? flaw.say(envelope, to) : envelope));
+      const said = applyFlaws(flaws, read(bytes), (flaw, envelope) => (flaw.say ? flaw.say(envelope, to) : envelope));
       if (said) await publish(pack(said), options);
     };
     const emit = room.emit.bind(room);
@@ -71,7 +71,7 @@ function spoil(room: Room, flaws: readonly Flaw[]): void {
       const envelope = event === RoomEvent.DataReceived && participant ? read(bytes) : undefined;
       if (!envelope || !participant) return emit(event as never, ...(args as never));
       const heard: Heard = { envelope, from: participant.identity, topic };
-      const left = through(flaws, heard, (flaw, each) => (flaw.hear ? flaw.hear(each, tell) : each));
+      const left = applyFlaws(flaws, heard, (flaw, each) => (flaw.hear ? flaw.hear(each, tell) : each));
       if (!left) return true;
       const from = room.remoteParticipants.get(left.from) ?? participant;
       const packet = left.envelope === envelope ? bytes : pack(left.envelope);
@@ -81,7 +81,7 @@ function spoil(room: Room, flaws: readonly Flaw[]): void {
 }
 
 /** Passes a thing through each flaw, and returns what is left. */
-function through<Thing>(
+function applyFlaws<Thing>(
   flaws: readonly Flaw[],
   thing: Thing | undefined,
   change: (flaw: Flaw, thing: Thing) => Thing | undefined,

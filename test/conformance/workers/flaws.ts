@@ -42,8 +42,8 @@ export const FLAWS: Readonly<Record<string, KnownFlaw>> = {
     make: () => ({
       hear: (heard, tell) => {
         const { envelope, from } = heard;
-        const told = { id: "err_own", code: 101, message: "I do not understand", severity: 2, recoverable: true };
-        const body = { conversationId: envelope["conversationId"], ...told };
+        const error = { id: "err_own", code: 101, message: "I do not understand", severity: 2, recoverable: true };
+        const body = { conversationId: envelope["conversationId"], ...error };
         if (is(envelope, "error_message")) tell({ ...envelope, stanzaId: -1_000_000, meta: {}, body }, from);
         return heard;
       },

@@ -13,14 +13,14 @@ import { tempDatabase } from "../../support/servers/temp-database.ts";
 const database = forFile(tempDatabase);
 const server = forFile(() => EventServer.start({ databaseUrl: database.url }));
 
-interface Told {
+interface TurnRows {
   readonly turn?: Partial<NewTurnRow>;
   readonly blocks?: readonly TurnBlock[];
   readonly calls?: readonly Partial<Call>[];
   readonly end?: Partial<TurnEndRow>;
 }
 
-async function storedTalk(turns: readonly Told[]): Promise<{ readonly room: string; readonly sessionId: string }> {
+async function storedTalk(turns: readonly TurnRows[]): Promise<{ readonly room: string; readonly sessionId: string }> {
   const talk = await storedRoom(database.sql);
   const writer = writerOf(database.sql, talk.sessionId);
   for (const { turn: changes, blocks = [], calls = [], end } of turns) {
@@ -414,12 +414,12 @@ test("if a turn's calls are too large together, the small ones are shown in full
   const markdown = await (await transcriptOf(talk, "?format=markdown")).text();
 
   const leftOut = (length: number) => expect.closeTo(length, -3) as number;
-  const told = { type: "tool", name: "read", state: "success" };
-  const whole = { ...told, input: { city: "Utrecht" }, display: { url: "/x" } };
+  const toolPart = { type: "tool", name: "read", state: "success" };
+  const whole = { ...toolPart, input: { city: "Utrecht" }, display: { url: "/x" } };
   expect(turn?.["answer"]).toEqual([
-    { ...told, toolUseId: "toolu_1", callId: "call-toolu_1", leftOutBytes: leftOut(300_000) },
+    { ...toolPart, toolUseId: "toolu_1", callId: "call-toolu_1", leftOutBytes: leftOut(300_000) },
     { ...whole, toolUseId: "toolu_2", callId: "call-toolu_2", result: { text: "x".repeat(100_000) } },
-    { ...told, toolUseId: "toolu_3", callId: "call-toolu_3", leftOutBytes: leftOut(200_000) },
+    { ...toolPart, toolUseId: "toolu_3", callId: "call-toolu_3", leftOutBytes: leftOut(200_000) },
     { ...whole, toolUseId: "toolu_4", callId: "call-toolu_4", result: { text: "x".repeat(1_000) } },
   ]);
   expect(markdown).toMatch(/- Used `read`: success \(3000\d\d bytes are left out\)/);

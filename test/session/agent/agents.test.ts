@@ -128,7 +128,7 @@ test("the room's next worker uses the same agent", async () => {
 });
 
 /** Instructions from a function, with a count of how often it was called. */
-function written(write: Exclude<NonNullable<AgentOptions["agent"]>["instructions"], string | undefined>) {
+function countedInstructions(write: Exclude<NonNullable<AgentOptions["agent"]>["instructions"], string | undefined>) {
   let count = 0;
   const instructions: typeof write = (session) => {
     count++;
@@ -138,7 +138,7 @@ function written(write: Exclude<NonNullable<AgentOptions["agent"]>["instructions
 }
 
 test("instructions are generated for the room and its participants, and again only when those change", async () => {
-  const people = written(({ participants }) => {
+  const people = countedInstructions(({ participants }) => {
     const [first] = participants;
     const { name, language, attributes, isPhone, localTime } = first ?? {};
     return [participants.length, name, language, attributes?.["plan"], isPhone, localTime?.timeZone].join(" ");
@@ -163,10 +163,10 @@ test("instructions are generated for the room and its participants, and again on
 });
 
 test("instructions are generated again when attributes, the room's metadata or a language change", async () => {
-  const told = written(({ participants, roomMetadata }) =>
+  const counted = countedInstructions(({ participants, roomMetadata }) =>
     JSON.stringify([participants[0]?.attributes, participants[0]?.language, roomMetadata]),
   );
-  await using agent = await TestAgent.start({ agent: told.agent, roomName: await roomWith('{"shop": 1}') });
+  await using agent = await TestAgent.start({ agent: counted.agent, roomName: await roomWith('{"shop": 1}') });
   const user = await agent.client("ana", { preferredLanguage: "de" }, { attributes: { plan: "gold" } });
   await ask(agent, user);
 
@@ -188,8 +188,8 @@ test("instructions are generated again when attributes, the room's metadata or a
 });
 
 test("an invalid language is ignored", async () => {
-  const told = written(({ participants }) => `Language: ${participants[0]?.language}`);
-  await using agent = await TestAgent.start({ agent: told.agent });
+  const counted = countedInstructions(({ participants }) => `Language: ${participants[0]?.language}`);
+  await using agent = await TestAgent.start({ agent: counted.agent });
   const user = await agent.client("ana", { preferredLanguage: "../../../../dev/zero" });
 
   await ask(agent, user);
@@ -197,7 +197,7 @@ test("an invalid language is ignored", async () => {
 });
 
 test("an unchanged text preserves the prompt cache, even if its function was called again", async () => {
-  const same = written(() => "Always this.");
+  const same = countedInstructions(() => "Always this.");
   await using agent = await TestAgent.start({ agent: same.agent });
   const user = await agent.client("ana");
   await ask(agent, user);
@@ -213,7 +213,7 @@ test("an unchanged text preserves the prompt cache, even if its function was cal
 
 test("instructions that cannot be generated stay as they were, and the session continues", async () => {
   const { logger, lines } = listening();
-  const failing = written(({ participants }) => {
+  const failing = countedInstructions(({ participants }) => {
     if (participants.length > 1) throw new Error("no such customer");
     return "For one.";
   });
@@ -252,7 +252,7 @@ test("instructions generated while a turn runs are for the next one", async () =
 test("a function that hangs delays one turn, for two seconds, and its later result is used from then on", async () => {
   const { logger, lines } = listening();
   const late = Promise.withResolvers<string>();
-  const hanging = written(() => late.promise);
+  const hanging = countedInstructions(() => late.promise);
   await using agent = await TestAgent.start({ agent: hanging.agent, logger });
   const user = await agent.client("ana");
   const asked = performance.now();

@@ -20,11 +20,11 @@ const turnOf = (participantIdentity: string) =>
     blocks: [],
   }) as const;
 
-function begun(participantIdentity: string): SessionEvent {
+function turnStart(participantIdentity: string): SessionEvent {
   return { type: "turn", turn: turnOf(participantIdentity), event: { type: "turn_start", model: "m" } };
 }
 
-function ended(
+function turnComplete(
   participantIdentity: string,
   state: Exclude<TurnState, "running">,
   { isSpoken = false } = {},
@@ -33,7 +33,7 @@ function ended(
   return { type: "turn", turn: turnOf(participantIdentity), event: { type: "turn_complete", ...how } };
 }
 
-function spoken(participantIdentity: string, heard?: string): SessionEvent {
+function turnSpoken(participantIdentity: string, heard?: string): SessionEvent {
   const state = heard === undefined ? "completed" : "interrupted";
   const event = { type: "turn_spoken", state, heard } as const;
   return { type: "turn", turn: turnOf(participantIdentity), event };
@@ -49,11 +49,11 @@ test("a participant's call ends once its turn has ended and the last words had t
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: false });
 
-  end.watch(ended("bob", "completed"));
+  end.watch(turnComplete("bob", "completed"));
   vi.advanceTimersByTime(60_000);
   expect(hungUp).toEqual([]);
-  end.watch(ended("ana", "completed"));
-  end.watch(ended("ana", "completed"));
+  end.watch(turnComplete("ana", "completed"));
+  end.watch(turnComplete("ana", "completed"));
   vi.advanceTimersByTime(900);
   expect(hungUp).toEqual([]);
   vi.advanceTimersByTime(100);
@@ -62,12 +62,12 @@ test("a participant's call ends once its turn has ended and the last words had t
 });
 
 test.each([
-  ["says something", (end: CallEnd) => end.watch(begun("ana"))],
+  ["says something", (end: CallEnd) => end.watch(turnStart("ana"))],
   ["begins to speak", (end: CallEnd) => end.handleUserActivity("ana")],
 ])("a participant who %s right after the last words stays", (_, say) => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: false });
-  end.watch(ended("ana", "completed"));
+  end.watch(turnComplete("ana", "completed"));
 
   vi.advanceTimersByTime(500);
   say(end);
@@ -82,10 +82,10 @@ test.each([
 ])("somebody else's words in the last second keep a call open that ends for all (%s)", (isForAll, left) => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll });
-  end.watch(ended("ana", "completed"));
+  end.watch(turnComplete("ana", "completed"));
 
   vi.advanceTimersByTime(500);
-  end.watch(begun("bob"));
+  end.watch(turnStart("bob"));
   vi.advanceTimersByTime(60_000);
 
   expect(hungUp).toEqual(left);
@@ -95,8 +95,8 @@ test("words spoken over the last words keep the call open", () => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: true });
 
-  end.watch(ended("ana", "interrupted"));
-  end.watch(ended("ana", "completed"));
+  end.watch(turnComplete("ana", "interrupted"));
+  end.watch(turnComplete("ana", "completed"));
   vi.advanceTimersByTime(60_000);
 
   expect(hungUp).toEqual([]);
@@ -106,10 +106,10 @@ test("a call whose last words are spoken ends after their sound, not after the t
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: false });
 
-  end.watch(ended("ana", "completed", { isSpoken: true }));
+  end.watch(turnComplete("ana", "completed", { isSpoken: true }));
   vi.advanceTimersByTime(60_000);
   const before = [...hungUp];
-  end.watch(spoken("ana"));
+  end.watch(turnSpoken("ana"));
   vi.advanceTimersByTime(1_000);
 
   expect([before, hungUp]).toEqual([[], ["ana"]]);
@@ -118,9 +118,9 @@ test("a call whose last words are spoken ends after their sound, not after the t
 test("words during the sound of the last words keep the call open", () => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: true });
-  end.watch(ended("ana", "completed", { isSpoken: true }));
+  end.watch(turnComplete("ana", "completed", { isSpoken: true }));
 
-  end.watch(spoken("ana", "Good"));
+  end.watch(turnSpoken("ana", "Good"));
   vi.advanceTimersByTime(60_000);
 
   expect(hungUp).toEqual([]);

@@ -5,7 +5,7 @@ import { TestAgent } from "../../support/agent.ts";
 import { reply, text } from "../../../src/model-server/step.ts";
 import { outline } from "../../support/model-view.ts";
 import { Participant } from "../../support/participant.ts";
-import { WatchedTalk } from "../../telemetry/watched-talk.ts";
+import { TelemetryAgent } from "../../telemetry/telemetry-agent.ts";
 import { PlainClient } from "../../support/plain-client.ts";
 
 const rooms = () => new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
@@ -49,7 +49,7 @@ test("a greeting answers no message, and says that it is a greeting", async () =
 
 test("telemetry distinguishes greetings and idle messages from answers", async () => {
   const idle = [{ afterMs: 500, say: "Are you there?" }];
-  await using talk = await WatchedTalk.start({ agent: { greeting: HELLO, idle } });
+  await using talk = await TelemetryAgent.start({ agent: { greeting: HELLO, idle } });
   const { agent } = talk;
   const user = await agent.client("ana");
   agent.model.script(() => reply([text("Gladly.")]));

@@ -4,7 +4,7 @@ import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { offeredTools, outline, toolResults } from "../../support/model-view.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
-import { WatchedTalk } from "../../telemetry/watched-talk.ts";
+import { TelemetryAgent } from "../../telemetry/telemetry-agent.ts";
 
 const tool = defineTool({ description: "Finds.", input: { type: "object" }, run: () => ({ amount: 7 }) });
 const DESK = {
@@ -191,7 +191,7 @@ test("after a handoff the other agent's rules apply, and the first one's no long
 });
 
 test("in telemetry a handoff is a tool's span, and the next turn is the other agent's", async () => {
-  await using talk = await WatchedTalk.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
+  await using talk = await TelemetryAgent.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
   const { agent, receiver } = talk;
   const user = await agent.client("ana");
   agent.model.script([reply([toBilling]), reply([text("It is paid.")]), reply([text("Yes.")])]);

@@ -8,7 +8,7 @@ import { outline } from "../../support/model-view.ts";
 import type { Participant } from "../../support/participant.ts";
 
 /** The final sentences in all answers so far. */
-const said = (user: Participant) => user.all("assistant_sentence").flatMap(({ text: words }) => words || []);
+const sentencesOf = (user: Participant) => user.all("assistant_sentence").flatMap(({ text: words }) => words || []);
 
 const rooms = () => new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
 
@@ -19,13 +19,13 @@ test("during a silence the agent says its idle messages, step by step, and again
   ];
   await using agent = await TestAgent.start({ agent: { idle } });
   const user = await agent.client("ana");
-  await expect.poll(() => said(user), { timeout: 5_000 }).toEqual(["Are you there?", "Hello?"]);
+  await expect.poll(() => sentencesOf(user), { timeout: 5_000 }).toEqual(["Are you there?", "Hello?"]);
   agent.model.script([reply([text("Good.")])]);
 
   await user.answerTo(await user.say("I am."));
 
   await expect
-    .poll(() => said(user), { timeout: 5_000 })
+    .poll(() => sentencesOf(user), { timeout: 5_000 })
     .toEqual(["Are you there?", "Hello?", "Good.", "Are you there?", "Hello?"]);
   expect(outline(agent).join("\n")).toContain("[Nobody has said anything for 1 s.]");
 });
@@ -49,8 +49,8 @@ test("a running tool is not a silence", async () => {
   const answer = await user.answerTo(await user.say("Go"));
 
   expect(answer).toBe("Done.");
-  expect(said(user)).toEqual(["Done."]);
-  await expect.poll(() => said(user), { timeout: 5_000 }).toEqual(["Done.", "Are you there?"]);
+  expect(sentencesOf(user)).toEqual(["Done."]);
+  await expect.poll(() => sentencesOf(user), { timeout: 5_000 }).toEqual(["Done.", "Are you there?"]);
 });
 
 test("a tool in the background is not a silence either", async () => {
@@ -70,11 +70,11 @@ test("a tool in the background is not a silence either", async () => {
   agent.model.script([reply([toolUse("bake", {})]), reply([text("It is in the oven.")])]);
   await user.answerTo(await user.say("Bake a cake"));
   await sleep(1_500);
-  const meanwhile = said(user);
+  const meanwhile = sentencesOf(user);
 
   baked.resolve("golden");
 
-  await expect.poll(() => said(user), { timeout: 5_000 }).toEqual(["It is in the oven.", "Are you there?"]);
+  await expect.poll(() => sentencesOf(user), { timeout: 5_000 }).toEqual(["It is in the oven.", "Are you there?"]);
   expect(meanwhile).toEqual(["It is in the oven."]);
 });
 
@@ -95,7 +95,7 @@ test("a permission question is not a silence", async () => {
   const { id: permissionId } = await user.next("permission_request");
 
   await sleep(1_200);
-  expect(said(user)).toEqual([]);
+  expect(sentencesOf(user)).toEqual([]);
   await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
 
   expect(await user.answerTo(messageId)).toBe("Done.");
@@ -121,7 +121,7 @@ test("a form that is being filled in is not a silence", async () => {
   await user.say("4");
   await user.answerTo(messageId);
 
-  expect(said(user)).toEqual([question, "Done."]);
+  expect(sentencesOf(user)).toEqual([question, "Done."]);
 });
 
 test("the last step says goodbye and closes the room", async () => {

@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers());
 
 const logger = pino({ enabled: false });
 
-function served(name: string, idle: AgentSettings["idle"]): ServedAgent {
+function agentWith(name: string, idle: AgentSettings["idle"]): ServedAgent {
   return { ...agentSchema.parse({ instructions: "x", idle }), name } as unknown as ServedAgent;
 }
 
@@ -21,8 +21,8 @@ function quietRoom(
   { onBegin = () => {}, untilQuiet = async () => {} } = {},
 ) {
   const said: unknown[] = [];
-  const all = Object.entries(idles).map(([name, idle]) => served(name, idle));
-  const [standard = served("none", [])] = all;
+  const all = Object.entries(idles).map(([name, idle]) => agentWith(name, idle));
+  const [standard = agentWith("none", [])] = all;
   const agents = new SessionAgents({
     agents: new Map(all.map((agent) => [agent.name, agent])),
     standard,

@@ -13,7 +13,7 @@ interface Earlier {
 function output({ earlier, spoken }: { earlier?: Earlier; spoken?: SpokenAnswer } = {}) {
   const sentences: [number, string, boolean][] = [];
   const transcribed: string[] = [];
-  const told: AnswerProgress[] = [];
+  const reported: AnswerProgress[] = [];
   const answer = new AnswerOutput({
     outbox: {
       post: ({ type, body }: Message) => {
@@ -30,9 +30,9 @@ function output({ earlier, spoken }: { earlier?: Earlier; spoken?: SpokenAnswer 
     language: "en",
     earlier,
     onInterrupted: () => {},
-    onProgress: (progress) => told.push(progress),
+    onProgress: (progress) => reported.push(progress),
   });
-  return { answer, sentences, transcribed, asides: () => told.at(-1)?.asides };
+  return { answer, sentences, transcribed, asides: () => reported.at(-1)?.asides };
 }
 
 const { signal } = new AbortController();

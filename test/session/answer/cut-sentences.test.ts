@@ -5,7 +5,7 @@ import { Speaker } from "../../../src/session/answer/speaker.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
 /** The sentences in a text that arrives a character at a time, as from a model. */
-function spoken(text: string, language: string | undefined): string[] {
+function sentencesOf(text: string, language: string | undefined): string[] {
   const sentences: string[] = [];
   const speaker = new Speaker(
     { onSentence: (sentence) => sentences.push(sentence.text), onText: () => {} },
@@ -39,7 +39,7 @@ test.each([
   ["ur", "وہ آئے۔ کیا حال ہے؟ ٹھیک۔", 3],
   ["zh", "你好。今天天气很好！是吗？对。", 4],
 ])("in %s, %j has %i sentences", (language, text, count) => {
-  expect(spoken(text, language)).toHaveLength(count);
+  expect(sentencesOf(text, language)).toHaveLength(count);
 });
 
 const WORDS = ["apple", "river", "stone", "very", "green", "house", "walks", "over", "Élan", "über", "gut", "città"];
@@ -118,7 +118,7 @@ test("no sentence is split where none ends, and none runs into the next", () => 
   const sentences = fc.array(fc.oneof(plain, mixed), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(sentences, fc.constantFrom(...LANGUAGES), (said, language) => {
-      expect(spoken(said.join(" "), language)).toEqual(said);
+      expect(sentencesOf(said.join(" "), language)).toEqual(said);
     }),
     { numRuns: propertyRuns(200), seed: propertySeed() },
   );

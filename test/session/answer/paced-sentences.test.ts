@@ -4,15 +4,15 @@ import { PacedSentences } from "../../../src/session/answer/paced-sentences.ts";
 
 function paced() {
   const sent: [number, string, boolean][] = [];
-  const told: AnswerProgress[] = [];
+  const reported: AnswerProgress[] = [];
   const sentences = new PacedSentences({
     before: { asides: 0, sent: 0, heard: 0 },
     stored: { asides: 0, sent: 0, heard: 0 },
-    onProgress: (progress) => told.push(progress),
+    onProgress: (progress) => reported.push(progress),
     post: ({ sequence, text, isFinal }) => sent.push([sequence, text, isFinal]),
   });
   const add = (text: string, isFinal = false) => sentences.add({ text, isFinal });
-  return { sentences, add, sent, told };
+  return { sentences, add, sent, reported };
 }
 
 test("a sentence is sent when its first letters are heard", () => {
@@ -66,14 +66,14 @@ test("all waiting and later sentences are sent once the output is released", () 
 });
 
 test("it reports how many sentences were sent, and how many were heard in full", () => {
-  const { sentences, add, told } = paced();
+  const { sentences, add, reported } = paced();
   add("One two.");
   add("Three.");
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   sentences.markPlayed("One ");
   sentences.markPlayed("two. ");
   sentences.markPlayed("Three.");
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { asides: 0, sent: 1, heard: 0 },
     { asides: 0, sent: 1, heard: 1 },
     { asides: 0, sent: 2, heard: 2 },
@@ -81,10 +81,10 @@ test("it reports how many sentences were sent, and how many were heard in full",
 });
 
 test("once sentences are sent as they arrive, it reports only asides", () => {
-  const { sentences, add, told } = paced();
+  const { sentences, add, reported } = paced();
   add("One.");
   sentences.release();
   add("Two.");
   sentences.addAside("One moment.", () => {});
-  expect(told).toEqual([{ asides: 0 }, { asides: 1 }]);
+  expect(reported).toEqual([{ asides: 0 }, { asides: 1 }]);
 });

@@ -43,7 +43,7 @@ test("a stream without words is not opened", async () => {
 });
 
 /** Records what is written to a stream, and whether it was marked as complete. */
-function noted() {
+function recordedStream() {
   const written: [string, boolean][] = [];
   const stream = new TranscriptionStream(async () => ({
     write: async (text, isWhole = false) => void written.push([text, isWhole]),
@@ -55,7 +55,7 @@ function noted() {
 const nextMoment = () => new Promise((resolve) => setImmediate(resolve));
 
 test("words that arrive together with their end are written as complete", async () => {
-  const { stream, written } = noted();
+  const { stream, written } = recordedStream();
   stream.write("One ");
   await Promise.resolve();
   stream.write("two.");
@@ -66,7 +66,7 @@ test("words that arrive together with their end are written as complete", async 
 });
 
 test("words that others may follow are not marked as complete", async () => {
-  const { stream, written } = noted();
+  const { stream, written } = recordedStream();
   stream.write("One ");
   await nextMoment();
   stream.write("two.");

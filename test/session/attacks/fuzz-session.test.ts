@@ -13,7 +13,7 @@ import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
 const SEED = propertySeed(20_261_121);
 const CASES = propertyRuns(1_500);
-const CASES_A_SESSION = 40;
+const CASES_PER_SESSION = 40;
 const CALL = "call the scanner";
 
 const rejections: unknown[] = [];
@@ -131,7 +131,7 @@ test(`${CASES} attacks: nothing throws, no forged result counts, and the next go
   let baseline = 0;
   const attack = fc.array(step, { minLength: 1, maxLength: 3 });
   const property = fc.asyncProperty(attack, async (steps) => {
-    if (count % CASES_A_SESSION === 0) {
+    if (count % CASES_PER_SESSION === 0) {
       await arena.fake.session.close(0);
       forgeriesRefused += arena.fake.recorder.extras.length;
       arena = new Arena();

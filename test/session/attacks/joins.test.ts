@@ -10,13 +10,13 @@ import { createToken, Participant } from "../../support/participant.ts";
 import { announced, scriptOf } from "../../support/client-tool.ts";
 import { lastContent } from "../../support/model-view.ts";
 
-const VICTIM = fileURLToPath(new URL("../../support/processes/victim.ts", import.meta.url));
+const KILLED_CLIENT = fileURLToPath(new URL("../../support/processes/killed-client.ts", import.meta.url));
 
 test("F11: a client process that is killed during a call costs the call's own time", async () => {
   await using agent = await TestAgent.start();
   const watcher = await agent.client("watcher", { tools: [] });
   const token = await createToken(agent.roomName, "victim");
-  const victim = spawn(process.execPath, [VICTIM, inject("livekitUrl"), token], {
+  const victim = spawn(process.execPath, [KILLED_CLIENT, inject("livekitUrl"), token], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";

@@ -33,7 +33,7 @@ function job(more: { onResult?: "speak" | "wait" | "silent"; timeoutMs?: number;
   return { tool, runs, started: started.promise, end: (result: string) => runs.at(-1)?.end(result) };
 }
 
-async function said(user: Participant, sentence: string): Promise<void> {
+async function untilSentence(user: Participant, sentence: string): Promise<void> {
   await user.next("assistant_sentence", (body) => body.text === sentence);
 }
 
@@ -59,7 +59,7 @@ test("a background call: the answer has a receipt, the session continues, and th
   expect(allResults(agent)).toMatchObject([{ content: expect.stringMatching(RECEIPT) }]);
   expect(await user.answerTo(await user.say("How is the weather?"))).toBe("Sunny.");
   bake.end("one cake");
-  await said(user, "It is baked.");
+  await untilSentence(user, "It is baked.");
 
   expect(messagesTo(agent).at(-1)?.content).toMatchObject([{ type: "tool_result", content: "one cake" }]);
   expect(notesOf(agent)).toEqual(["Tell the participant."]);
@@ -89,7 +89,7 @@ test("a result that arrives during another turn is reported once that turn has e
   await user.answer(id, { success: true });
 
   expect(await user.answerTo(weather)).toBe("Let me think. Sunny.");
-  await said(user, "It is baked.");
+  await untilSentence(user, "It is baked.");
   expect(agent.model.rejections).toEqual([]);
 });
 
@@ -160,10 +160,10 @@ test("two at once: one turn reports both results, each once", async () => {
   bake.end("cake");
   await user.until(() => user.all("tool_use_result").length === 2, "both results");
   await user.answer(id, { success: true });
-  await said(user, "Both are done.");
+  await untilSentence(user, "Both are done.");
 
-  const told = allResults(agent).map(({ content }) => content ?? "");
-  expect(told.filter((content) => /coffee|cake/u.test(content))).toEqual(["coffee", "cake"]);
+  const results = allResults(agent).map(({ content }) => content ?? "");
+  expect(results.filter((content) => /coffee|cake/u.test(content))).toEqual(["coffee", "cake"]);
   expect(notesOf(agent)).toHaveLength(2);
   expect(agent.model.rejections).toEqual([]);
 });
@@ -183,7 +183,7 @@ test("an interruption does not affect it, whatever its onInterrupt is", async ()
   expect(await user.answerTo(await user.say("Never mind the look"))).toBe("Yes?");
   expect(bake.runs[0]?.signal.aborted).toBe(false);
   bake.end("one cake");
-  await said(user, "It is baked.");
+  await untilSentence(user, "It is baked.");
   expect(agent.model.rejections).toEqual([]);
 });
 
@@ -222,7 +222,7 @@ test("a stop during a later turn leaves it running", async () => {
   await user.send({ type: "control_stop", body: {} });
   await user.next("tool_use_result", ({ errorCode }) => errorCode === "cancelled");
   bake.end("one cake");
-  await said(user, "It is baked.");
+  await untilSentence(user, "It is baked.");
   expect(agent.model.rejections).toEqual([]);
 });
 
@@ -232,7 +232,7 @@ test("it has the same deadline as any call, and the model is told when it passes
   const user = await agent.client("user");
   agent.model.script([reply([toolUse("bake")]), reply([text("Started.")]), reply([text("It took too long.")])]);
   await user.answerTo(await user.say("Bake a cake"));
-  await said(user, "It took too long.");
+  await untilSentence(user, "It took too long.");
   expect(allResults(agent).at(-1)).toMatchObject({ content: "Tool execution timed out after 0.2s", is_error: true });
   await agent.leave();
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout" }]);
@@ -254,7 +254,7 @@ test("a regenerated answer still has the result that was reported", async () => 
   const question = await user.say("Are you there?");
   await user.answerTo(question);
   await user.send({ type: "control_variation", body: { targetId: question, mode: "regenerate" } });
-  await said(user, "It is baked.");
+  await untilSentence(user, "It is baked.");
   expect(allResults(agent).at(-1)).toMatchObject({ content: "one cake" });
   expect(agent.model.rejections).toEqual([]);
 });
@@ -274,14 +274,14 @@ test("a new worker runs it again if that is safe, and its result is reported onc
   await agent.join();
   await expect.poll(() => bake.runs.length, { timeout: 10_000 }).toBe(2);
   bake.end("one cake");
-  await said(user, "It is baked.");
+  await untilSentence(user, "It is baked.");
   await agent.leave();
   await agent.join();
   await user.until(() => user.all("configuration").length === 4, "the third worker");
   expect(await user.answerTo(await user.say("Are you there?"))).toBe("Yes.");
 
-  const told = allResults(agent).filter(({ content }) => content === "one cake");
-  expect(told).toHaveLength(1);
+  const results = allResults(agent).filter(({ content }) => content === "one cake");
+  expect(results).toHaveLength(1);
   expect(agent.model.rejections).toEqual([]);
 });
 
@@ -293,7 +293,7 @@ test("a new worker that may not run it again says that its outcome is unknown", 
   await user.answerTo(await user.say("Bake a cake"));
   await die(agent);
   await agent.join();
-  await said(user, "I do not know.");
+  await untilSentence(user, "I do not know.");
   expect(bake.runs).toHaveLength(1);
   expect(allResults(agent).at(-1)).toMatchObject({
     content: expect.stringContaining("Outcome unknown"),

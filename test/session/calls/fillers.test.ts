@@ -22,13 +22,13 @@ interface Slow {
   readonly background?: boolean;
 }
 
-function slow(ms: number, more: Slow = {}) {
+function slowTool(ms: number, more: Slow = {}) {
   const run = () => new Promise((resolve) => setTimeout(() => resolve("done"), ms));
   return defineTool({ description: "S.", input: z.object({}), ...more, run });
 }
 
 interface Talk {
-  readonly tools: Readonly<Record<string, ReturnType<typeof slow>>>;
+  readonly tools: Readonly<Record<string, ReturnType<typeof slowTool>>>;
   /** The tools to use in each turn's first step. */
   readonly uses?: readonly string[];
   readonly think?: () => FakeReply;
@@ -74,7 +74,7 @@ async function talk(options: Talk) {
 
 test("a filler is said once when a call is slow, and cut off by the answer", async () => {
   const voice = new FakeVoice({ asideMs: 5_000 });
-  const { shown, blocks } = await talk({ voice, tools: { look: slow(3_000, { filler: "One moment." }) } });
+  const { shown, blocks } = await talk({ voice, tools: { look: slowTool(3_000, { filler: "One moment." }) } });
   expect(voice.said).toEqual(["(One moment.-)", "Here."]);
   expect(shown).toEqual(["Here."]);
   expect(JSON.stringify(blocks)).not.toContain("One moment");
@@ -82,20 +82,20 @@ test("a filler is said once when a call is slow, and cut off by the answer", asy
 
 test("a filler is not said when a call is quick", async () => {
   const voice = new FakeVoice();
-  await talk({ voice, tools: { look: slow(1_100, { filler: "One moment." }) } });
+  await talk({ voice, tools: { look: slowTool(1_100, { filler: "One moment." }) } });
   expect(voice.said).toEqual(["Here."]);
 });
 
 test("a filler that has been said is not cut", async () => {
   const voice = new FakeVoice({ asideMs: 500 });
-  await talk({ voice, tools: { look: slow(3_000, { filler: "One moment.", fillerAfterMs: 100 }) } });
+  await talk({ voice, tools: { look: slowTool(3_000, { filler: "One moment.", fillerAfterMs: 100 }) } });
   expect(voice.said).toEqual(["(One moment.)", "Here."]);
 });
 
 test("a list of fillers continues from call to call", async () => {
   const voice = new FakeVoice();
   const filler = ["One moment.", "Let me look."];
-  await talk({ voice, turns: 3, tools: { look: slow(3_000, { filler }) } });
+  await talk({ voice, turns: 3, tools: { look: slowTool(3_000, { filler }) } });
   expect(voice.said.filter((text) => text.startsWith("("))).toEqual([
     "(One moment.)",
     "(Let me look.)",
@@ -105,7 +105,7 @@ test("a list of fillers continues from call to call", async () => {
 
 test("calls that run at the same time share one filler", async () => {
   const voice = new FakeVoice();
-  const tools = { look: slow(5_000, { filler: "I look." }), scan: slow(5_000, { filler: "I scan." }) };
+  const tools = { look: slowTool(5_000, { filler: "I look." }), scan: slowTool(5_000, { filler: "I scan." }) };
   await talk({ voice, tools });
   expect(voice.said).toEqual(["(I look.)", "Here."]);
 });
@@ -113,19 +113,19 @@ test("calls that run at the same time share one filler", async () => {
 test("the silence before a filler starts when the words before it have been heard", async () => {
   const voice = new FakeVoice();
   const release = voice.holdWords();
-  const tools = { look: slow(2_000, { filler: "One moment." }) };
+  const tools = { look: slowTool(2_000, { filler: "One moment." }) };
   await talk({ voice, tools, prepare: (clock) => clock.after(1_000, release) });
   expect(voice.said).toEqual(["Here."]);
 });
 
 test("no filler is said in a session without a voice", async () => {
-  const { shown } = await talk({ tools: { look: slow(60_000, { filler: "One moment.", noticeAfterMs: 100 }) } });
+  const { shown } = await talk({ tools: { look: slowTool(60_000, { filler: "One moment.", noticeAfterMs: 100 }) } });
   expect(shown).toEqual(["Here."]);
 });
 
 test("no filler is said for a background call", async () => {
   const voice = new FakeVoice();
-  const tools = { look: slow(10_000, { filler: "One moment.", noticeAfterMs: 100, background: true }) };
+  const tools = { look: slowTool(10_000, { filler: "One moment.", noticeAfterMs: 100, background: true }) };
   await talk({ voice, tools });
   expect(voice.said).toEqual(["Here.", "Here."]);
 });
@@ -136,14 +136,14 @@ test.each([
   ["xx", "This is taking a little longer."],
 ])("the worker apologizes for a slow call in the participant's language (%s)", async (language, notice) => {
   const voice = new FakeVoice();
-  await talk({ voice, language, tools: { look: slow(6_000, { noticeAfterMs: 5_000 }) } });
+  await talk({ voice, language, tools: { look: slowTool(6_000, { noticeAfterMs: 5_000 }) } });
   expect(voice.said).toEqual([`(${notice})`, "Here."]);
 });
 
 test("the config has the last word on what is said", async () => {
   const voice = new FakeVoice();
   const policy = { phrases: { de: { notice: "Moment noch." } } };
-  await talk({ voice, policy, language: "de", tools: { look: slow(6_000, { noticeAfterMs: 5_000 }) } });
+  await talk({ voice, policy, language: "de", tools: { look: slowTool(6_000, { noticeAfterMs: 5_000 }) } });
   expect(voice.said).toEqual(["(Moment noch.)", "Here."]);
 });
 
@@ -161,7 +161,7 @@ test("a turn that fails is reported by voice and as text, and with an ErrorMessa
 test("reaching the step limit is said and shown, but not as part of the answer's own words", async () => {
   const voice = new FakeVoice();
   const think = () => ({ uses: [{ name: "look" }] });
-  const { shown, blocks } = await talk({ voice, tools: { look: slow(1) }, think, policy: { maxSteps: 1 } });
+  const { shown, blocks } = await talk({ voice, tools: { look: slowTool(1) }, think, policy: { maxSteps: 1 } });
   expect(voice.said).toEqual(["(I have to stop here; this took too many steps.)"]);
   expect(shown).toEqual(["I have to stop here; this took too many steps."]);
   expect(blocks.filter(({ blockType }) => blockType === "text")).toEqual([]);
@@ -171,13 +171,13 @@ test("a timeout that the model does not mention is reported by voice and as text
   const voice = new FakeVoice();
   const replies: FakeReply[] = [{ uses: [{ name: "look" }] }, {}];
   const think = () => replies.shift() ?? {};
-  const { shown } = await talk({ voice, tools: { look: slow(60_000, { timeoutMs: 1_000 }) }, think });
+  const { shown } = await talk({ voice, tools: { look: slowTool(60_000, { timeoutMs: 1_000 }) }, think });
   expect(voice.said).toEqual(["(I could not finish that.)"]);
   expect(shown).toEqual(["I could not finish that."]);
 });
 
 test("a timeout that the model mentions is not reported twice", async () => {
   const voice = new FakeVoice();
-  await talk({ voice, tools: { look: slow(60_000, { timeoutMs: 1_000 }) } });
+  await talk({ voice, tools: { look: slowTool(60_000, { timeoutMs: 1_000 }) } });
   expect(voice.said).toEqual(["Here."]);
 });

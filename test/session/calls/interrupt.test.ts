@@ -30,8 +30,8 @@ test("onInterrupt finish: the model is told that the tool is still running, and 
   await order.started;
 
   expect(await user.answerTo(await user.say("Are you there?"))).toBe("Yes?");
-  const told = allResults(agent);
-  expect(told).toMatchObject([{ content: "Still running. Its outcome will be reported when it arrives." }]);
+  const results = allResults(agent);
+  expect(results).toMatchObject([{ content: "Still running. Its outcome will be reported when it arrives." }]);
   order.open("order 17");
   await user.next("assistant_sentence", (body) => body.text === "It is placed.");
 
@@ -52,8 +52,10 @@ test("onInterrupt cancel: the tool is aborted, and the model is told so", async 
   expect(await user.answerTo(await user.say("Never mind"))).toBe("Yes?");
 
   expect(signal.aborted).toBe(true);
-  const told = allResults(agent);
-  expect(told).toMatchObject([{ content: "Cancelled while it was running; its outcome is unknown", is_error: true }]);
+  const results = allResults(agent);
+  expect(results).toMatchObject([
+    { content: "Cancelled while it was running; its outcome is unknown", is_error: true },
+  ]);
 });
 
 test("onInterrupt block: the new message waits until the tool has ended", async () => {

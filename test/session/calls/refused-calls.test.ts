@@ -15,7 +15,7 @@ const scan = {
 };
 
 /** What a client was shown about calls, in order. */
-function shown(client: Participant): JsonObject[] {
+function callsShownTo(client: Participant): JsonObject[] {
   return client.received.flatMap(({ message }): JsonObject[] => {
     if (message.type === "tool_use_request") {
       const { toolName, parameters, execution } = message.body;
@@ -61,7 +61,7 @@ test.each(rows)("a call %s is shown to everyone as a request and a result, and c
     { toolName: name, parameters: input, execution: "server" },
     { success: false, errorCode: code },
   ];
-  expect([shown(user), shown(watcher)]).toEqual([both, both]);
+  expect([callsShownTo(user), callsShownTo(watcher)]).toEqual([both, both]);
   const [request] = user.all("tool_use_request");
   expect(user.all("tool_use_result")).toMatchObject([{ id: request?.id }]);
   expect(ran).toEqual([]);
@@ -81,7 +81,7 @@ test("a name and arguments that no message can contain are shown as far as possi
   // One call per turn, because the calls in one step are shown in the order in which they are stored.
   for (const _ of refused) await user.answerTo(await user.say("Go"));
 
-  expect(shown(user)).toEqual([
+  expect(callsShownTo(user)).toEqual([
     { toolName: "___x_y".padEnd(64, "z"), parameters: {}, execution: "server" },
     { success: false, errorCode: "unknown_tool" },
     { toolName: "nothing", parameters: {}, execution: "server" },

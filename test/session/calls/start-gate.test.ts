@@ -11,7 +11,7 @@ interface Options {
 }
 
 /** A session in which the model says some words and then calls a tool. */
-function acting(options: Options = {}) {
+function startActing(options: Options = {}) {
   const voice = new FakeVoice();
   let runs = 0;
   const act = defineTool({ description: "A.", input: z.object({}), ...options, run: () => ++runs });
@@ -41,7 +41,7 @@ function acting(options: Options = {}) {
 }
 
 test("a call starts when the participant is silent", async () => {
-  const { voice, ask, settle, runs } = acting();
+  const { voice, ask, settle, runs } = startActing();
   const stopSpeaking = voice.speakOver();
   ask();
   await settle();
@@ -54,7 +54,7 @@ test("a call starts when the participant is silent", async () => {
 test.each([undefined, "block"] as const)(
   "if a participant continues speaking, the tool of the abandoned turn never runs (onInterrupt %s)",
   async (onInterrupt) => {
-    const { voice, ask, goOn, settle, runs, calls } = acting(onInterrupt ? { onInterrupt } : {});
+    const { voice, ask, goOn, settle, runs, calls } = startActing(onInterrupt ? { onInterrupt } : {});
     const stopSpeaking = voice.speakOver();
     ask();
     await settle();
@@ -70,7 +70,7 @@ test.each([undefined, "block"] as const)(
 );
 
 test("words_spoken: a call starts when the words before it have been heard", async () => {
-  const { voice, ask, settle, runs } = acting({ startWhen: "words_spoken" });
+  const { voice, ask, settle, runs } = startActing({ startWhen: "words_spoken" });
   const heard = voice.holdWords();
   ask();
   await settle();
@@ -81,7 +81,7 @@ test("words_spoken: a call starts when the words before it have been heard", asy
 });
 
 test("turn_confirmed: a call does not wait for the words before it", async () => {
-  const { voice, ask, settle, runs } = acting();
+  const { voice, ask, settle, runs } = startActing();
   voice.holdWords();
   ask();
   await settle();

@@ -101,7 +101,7 @@ test("however large a call is, its state fits into one envelope, and its input s
 });
 
 test("a call's row shows the call as it was when an event reported it, even if it has changed since", () => {
-  const told = JSON.parse(JSON.stringify(toLiveCall(running, (text) => text))) as ReturnType<typeof toLiveCall>;
+  const reported = JSON.parse(JSON.stringify(toLiveCall(running, (text) => text))) as ReturnType<typeof toLiveCall>;
   const ended: Call = {
     ...running,
     state: "success",
@@ -112,5 +112,5 @@ test("a call's row shows the call as it was when an event reported it, even if i
     progress: 1,
   };
 
-  expect(callAsReported(ended, told)).toEqual(running);
+  expect(callAsReported(ended, reported)).toEqual(running);
 });

@@ -11,7 +11,7 @@ import { cpuMs } from "../../support/cpu-ms.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import type { Participant } from "../../support/participant.ts";
-import { McpBench, STDIO_SERVER } from "../../tool/mcp/support.ts";
+import { McpBench, STDIO_SERVER } from "../../tool/mcp/mcp-bench.ts";
 
 type State = MessageBody<"tool_call_state">;
 

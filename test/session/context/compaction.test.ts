@@ -33,7 +33,7 @@ async function talk(user: Participant, turns: number): Promise<void> {
     expect(await user.answerTo(await user.say(`Look ${turn}`))).toMatch(/^Answer/);
 }
 
-const shown = ({ body }: RecordedRequest) => JSON.stringify(body["messages"]);
+const messagesJson = ({ body }: RecordedRequest) => JSON.stringify(body["messages"]);
 
 test("the API's own summaries are sent back, and what precedes them is dropped", async () => {
   const { agent, user } = await startAgent();
@@ -43,11 +43,15 @@ test("the API's own summaries are sent back, and what precedes them is dropped",
 
   expect(agent.model.rejections).toEqual([]);
   const last = agent.model.requests.at(-1) as RecordedRequest;
-  expect(shown(last)).toMatch(/"content":"Summary of \d+ tokens\.","encrypted_content":"enc_\d+","type":"compaction"/);
-  expect(shown(last)).not.toContain("Look 1");
+  expect(messagesJson(last)).toMatch(
+    /"content":"Summary of \d+ tokens\.","encrypted_content":"enc_\d+","type":"compaction"/,
+  );
+  expect(messagesJson(last)).not.toContain("Look 1");
   const tokens = agent.model.requests.map(({ body }) => tokensOf(afterCompaction(body)));
   expect(Math.max(...tokens)).toBeLessThan(2 * TRIGGER);
-  expect(Math.max(...agent.model.requests.map((request) => shown(request).length))).toBeLessThan(2 * TRIGGER * 4);
+  expect(Math.max(...agent.model.requests.map((request) => messagesJson(request).length))).toBeLessThan(
+    2 * TRIGGER * 4,
+  );
   expect(JSON.stringify(user.received)).not.toContain("Summary of");
 });
 
@@ -77,7 +81,7 @@ test("another worker continues with the same request", async () => {
   await talk(user, 1);
 
   const [first, next] = agent.model.requests.slice(before - 1) as [RecordedRequest, RecordedRequest];
-  expect(shown(next)).toContain("Summary of");
+  expect(messagesJson(next)).toContain("Summary of");
   expect(Number(next.usage?.["cache_read_input_tokens"])).toBeGreaterThan(0.95 * tokensOf(afterCompaction(first.body)));
   expect(agent.model.rejections).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { placed, turn } from "../../conversation/arbitrary-turns.ts";
 const LIMITS = { budgetTokens: 3_000, hardTokens: 20_000 };
 const SUMMARIES = 3;
 /** The API in this test counts one token for every four bytes. */
-const BYTES_A_TOKEN = 4;
+const BYTES_PER_TOKEN = 4;
 
 /** Ten people with their languages and five promised outcomes, all of which are on record. */
 const PEOPLE = Array.from({ length: 10 }, (_, index) => ({ identity: `person-${index}`, language: `l${index}` }));
@@ -45,7 +45,7 @@ function talkTurn(position: number): TurnRecord {
   };
 }
 
-function* saying(text: string): Generator<ModelEvent> {
+function* notesEvents(text: string): Generator<ModelEvent> {
   yield { type: "block_start", index: 0, blockType: "text" };
   yield { type: "block_delta", index: 0, delta: { type: "text", text: `<notes>${text}</notes>` } };
   yield { type: "message_stop", stopReason: "end_turn", stopDetails: null, usage: NO_USAGE };
@@ -62,7 +62,7 @@ async function prefaceAfter(write: (prompt: string) => string): Promise<string> 
     onDropped: (summary) => summaries.push(summary),
   });
   const ask = async function* (prompt: string) {
-    yield* saying(write(prompt));
+    yield* notesEvents(write(prompt));
   };
   const logger = pino({ level: "silent" });
   const { budgetTokens } = LIMITS;
@@ -76,7 +76,7 @@ async function prefaceAfter(write: (prompt: string) => string): Promise<string> 
     const overheadFor = () => ({ key: "", bytes: 0 });
     const history = await shown.fit({ turn: running, isPaused: false, overheadFor, count: async () => 1 });
     if (summaries.length >= SUMMARIES) return history[0]?.blocks[0]?.textContent ?? "";
-    shown.measure(Math.ceil(JSON.stringify(history).length / BYTES_A_TOKEN));
+    shown.measure(Math.ceil(JSON.stringify(history).length / BYTES_PER_TOKEN));
     shown.add(past);
     summarizer.consider(shown);
     await new Promise(setImmediate);

@@ -49,7 +49,7 @@ function sharesRead(requests: readonly RecordedRequest[]): number[] {
 }
 
 /** The tool changes in a request, as `+scan`, `+scan again` (without its definition) and `-scan`. */
-function told({ body }: RecordedRequest): string[] {
+function toolChangesOf({ body }: RecordedRequest): string[] {
   const messages = body["messages"] as { role: string; content: AnnouncementBlock[] }[];
   return messages
     .filter(({ role }) => role === "system")
@@ -80,7 +80,12 @@ test("the prompt cache stays valid when a client's tool comes, goes and comes ba
 
   const shares = sharesRead(agent.model.requests.slice(1));
   expect(Math.min(...shares)).toBeGreaterThan(0.95);
-  expect(told(agent.model.requests.at(-1) as RecordedRequest)).toEqual(["+print", "+scan", "-scan", "+scan again"]);
+  expect(toolChangesOf(agent.model.requests.at(-1) as RecordedRequest)).toEqual([
+    "+print",
+    "+scan",
+    "-scan",
+    "+scan again",
+  ]);
   const tools = agent.model.requests.map(({ body }) => (body["tools"] as { name: string }[]).map(({ name }) => name));
   expect(new Set(tools.flat())).toEqual(new Set(["look"]));
   expect(agent.model.rejections).toEqual([]);
@@ -104,7 +109,7 @@ test("the prompt cache stays valid when an MCP server's tool comes, goes and com
 
   expect(Math.min(...sharesRead(agent.model.requests.slice(1)))).toBeGreaterThan(0.95);
   const last = agent.model.requests.at(-1) as RecordedRequest;
-  expect(told(last)).toEqual(["+shop_book", "-shop_book", "+shop_book again"]);
+  expect(toolChangesOf(last)).toEqual(["+shop_book", "-shop_book", "+shop_book again"]);
   expect((last.body["tools"] as { name: string }[]).map(({ name }) => name)).toEqual(["look"]);
   expect(toolResults(agent)).toEqual([{ content: "clear sky", isError: false }]);
   expect(agent.model.rejections).toEqual([]);
@@ -120,7 +125,7 @@ test("a worker's tool that only clients run is declared in the conversation, too
   await talk(user, 2);
 
   expect(Math.min(...sharesRead(agent.model.requests.slice(1)))).toBeGreaterThan(0.95);
-  expect(told(agent.model.requests.at(-1) as RecordedRequest)).toEqual(["+scan"]);
+  expect(toolChangesOf(agent.model.requests.at(-1) as RecordedRequest)).toEqual(["+scan"]);
 });
 
 test("tools with long descriptions do not displace the conversation", async () => {
@@ -169,7 +174,7 @@ test("participants with their own tools take turns without a cache miss", async 
 
   const shares = sharesRead(agent.model.requests.slice(2));
   expect(Math.min(...shares)).toBeGreaterThan(0.95);
-  expect(told(agent.model.requests.at(-1) as RecordedRequest).slice(0, 6)).toEqual([
+  expect(toolChangesOf(agent.model.requests.at(-1) as RecordedRequest).slice(0, 6)).toEqual([
     "+scan",
     "-scan",
     "+print",
@@ -194,7 +199,7 @@ test("another worker continues with the same request, and declares nothing twice
 
   const [before, after] = agent.model.requests.slice(-2) as [RecordedRequest, RecordedRequest];
   expect(Number(after.usage?.["cache_read_input_tokens"]) / tokensOf(before)).toBeGreaterThan(0.95);
-  expect(told(after)).toEqual(["+scan"]);
+  expect(toolChangesOf(after)).toEqual(["+scan"]);
 });
 
 test("tools are declared again when the turns that declared them are left out", async () => {
@@ -206,7 +211,7 @@ test("tools are declared again when the turns that declared them are left out", 
 
   const last = agent.model.requests.at(-1) as RecordedRequest;
   expect(JSON.stringify(last.body["messages"])).toContain("of this conversation are no longer shown");
-  expect(told(last)).toEqual(["+scan"]);
+  expect(toolChangesOf(last)).toEqual(["+scan"]);
   expect(Math.max(...agent.model.requests.map(tokensOf))).toBeLessThan(8_000);
   expect(agent.model.rejections).toEqual([]);
 });
@@ -214,7 +219,7 @@ test("tools are declared again when the turns that declared them are left out", 
 test("a tool that the API refuses is no longer declared, and the turn continues without it", async () => {
   await using agent = await startAgent();
   agent.model.script((request) => {
-    const index = told(request).indexOf("+odd");
+    const index = toolChangesOf(request).indexOf("+odd");
     if (index < 0) return reply([text("Hello.")]);
     const place = `messages.1.content.${index}.tool_addition.tool.tool_definition.definition.custom`;
     return { ...httpError(400), message: `${place}.input_schema.properties: not like this` } as Step;
@@ -224,7 +229,7 @@ test("a tool that the API refuses is no longer declared, and the turn continues 
   expect(await ask(user, "Hi")).toBe("Hello.");
   expect(await ask(user, "Again")).toBe("Hello.");
 
-  expect(agent.model.requests.map(told)).toEqual([["+odd", "+scan"], ["+scan"], ["+scan"]]);
+  expect(agent.model.requests.map(toolChangesOf)).toEqual([["+odd", "+scan"], ["+scan"], ["+scan"]]);
   expect(user.all("error_message").map(({ message }) => message)).toEqual([
     `Tool "odd": the model API rejected its input_schema.properties`,
   ]);

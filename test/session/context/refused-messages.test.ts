@@ -26,7 +26,8 @@ async function refused(user: Participant, body: object): Promise<number> {
   return (await user.next("error_message", ({ originatingId }) => originatingId === id)).code;
 }
 
-const shown = (agent: TestAgent) => messagesTo(agent).map(({ role, content }) => `${role}: ${JSON.stringify(content)}`);
+const sentMessages = (agent: TestAgent) =>
+  messagesTo(agent).map(({ role, content }) => `${role}: ${JSON.stringify(content)}`);
 
 test.each<[string, (user: Participant, agent: TestAgent) => Promise<number>, number]>([
   ["is too long", (user) => refused(user, { content: "log ".repeat(125_000) }), 413],
@@ -57,13 +58,13 @@ test.each<[string, (user: Participant, agent: TestAgent) => Promise<number>, num
   agent.model.script([reply([text("Hello, Bob.")]), reply([text("Fine.")])]);
   await user.answerTo(await user.say("My name is Bob"));
   await user.answerTo(await user.say("How are you?"));
-  const before = shown(agent);
+  const before = sentMessages(agent);
 
   expect(await refuse(user, agent)).toBe(code);
   agent.model.script([reply([text("Bob.")])]);
   expect(await user.answerTo(await user.say("What is my name?"))).toBe("Bob.");
 
-  expect(shown(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
+  expect(sentMessages(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
 });
 
 const refuses = (status: number, message: string): Step => ({ ...(httpError(status) as HttpError), message });
@@ -81,18 +82,18 @@ test.each<[string, Step]>([
   });
   for (const words of ["My name is Bob", "How are you?", "And you?"])
     await ask(user, { content: words, attachments: pictures(1) });
-  const before = shown(agent);
+  const before = sentMessages(agent);
 
   await refused(user, { content: "log ".repeat(750), attachments: pictures(2) });
   await user.answerTo(await user.say("What is my name?"));
-  expect(shown(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
-  expect(shown(agent).at(-1)).toContain("no longer shown");
+  expect(sentMessages(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
+  expect(sentMessages(agent).at(-1)).toContain("no longer shown");
 
   await refused(user, { content: "log ".repeat(750), attachments: pictures(2) });
   await agent.leave();
   await agent.join();
   await user.answerTo(await user.say("And now?"));
-  expect(shown(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
+  expect(sentMessages(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
 });
 
 test("a message that exceeds the budget does not change what the model is shown of earlier turns", async () => {
@@ -102,14 +103,14 @@ test("a message that exceeds the budget does not change what the model is shown 
   agent.model.script([step("Hello, Bob."), step("Fine."), step("Bob.")]);
   await user.answerTo(await user.say("My name is Bob"));
   await user.answerTo(await user.say("How are you?"));
-  const before = shown(agent);
+  const before = sentMessages(agent);
 
   await user.answerTo(await user.say("And now?"));
   expect(agent.model.requests).toHaveLength(2);
   await agent.sql`update spending set input_tokens = 0`;
   await user.answerTo(await user.say("What is my name?"));
 
-  expect(shown(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
+  expect(sentMessages(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
 });
 
 /** Removes the prompt cache's marks, which move as the conversation grows. */

@@ -40,7 +40,7 @@ function talk(to: number, summary?: Summary): ContextWindow {
   return new ContextWindow(window, { budgetTokens: BUDGET, hardTokens: 10_000 });
 }
 
-function* says(text: string, stopReason = "end_turn"): Generator<ModelEvent> {
+function* textEvents(text: string, stopReason = "end_turn"): Generator<ModelEvent> {
   yield { type: "block_start", index: 0, blockType: "text" };
   yield { type: "block_delta", index: 0, delta: { type: "text", text } };
   yield { type: "message_stop", stopReason, stopDetails: null, usage };
@@ -60,7 +60,7 @@ function summarizer(ask: (prompt: string, signal: AbortSignal) => Iterable<Model
 }
 
 test("notes on older turns are written once there are enough of them, without the newest turns", async () => {
-  const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
+  const { summarizer: writer, prompts } = summarizer(() => textEvents("<notes>They asked.</notes>"));
   writer.consider(talk(2));
   expect(prompts).toEqual([]);
 
@@ -74,7 +74,7 @@ test("notes on older turns are written once there are enough of them, without th
 });
 
 test("the next notes continue the previous ones, and read only what is new", async () => {
-  const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
+  const { summarizer: writer, prompts } = summarizer(() => textEvents("<notes>They asked.</notes>"));
   writer.consider(talk(10));
   await vi.waitFor(() => expect(writer.notes).toBeDefined());
   const { textTo = 0 } = writer.notes ?? {};
@@ -87,7 +87,7 @@ test("the next notes continue the previous ones, and read only what is new", asy
 });
 
 test("notes are started in a pause, not when the next turn follows immediately, but after a long time even without a pause", async () => {
-  const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
+  const { summarizer: writer, prompts } = summarizer(() => textEvents("<notes>They asked.</notes>"));
   const pause = async () => new Promise((resolve) => setTimeout(resolve, 100));
   writer.consider(talk(3));
   expect(prompts).toEqual([]);
@@ -107,7 +107,7 @@ test("notes are started in a pause, not when the next turn follows immediately, 
 const leftOut = { id: "s", from: 1, to: 5, toTurn: "t5", promises: [], people: [], model: null, usage: null };
 
 test("turns left out without notes are read from the record, and noted immediately", async () => {
-  const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
+  const { summarizer: writer, prompts } = summarizer(() => textEvents("<notes>They asked.</notes>"));
 
   writer.consider(talk(11, { ...leftOut, text: null, textFrom: 0, textTo: 0 }));
 
@@ -117,7 +117,7 @@ test("turns left out without notes are read from the record, and noted immediate
 });
 
 test("turns left out after the last notes are added to them, and the notes' start does not change", async () => {
-  const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
+  const { summarizer: writer, prompts } = summarizer(() => textEvents("<notes>They asked.</notes>"));
 
   writer.consider(talk(11, { ...leftOut, text: "They met.", textFrom: 2, textTo: 4 }));
 
@@ -139,13 +139,13 @@ for (const [what, ask] of [
       throw new Error("down");
     },
   ],
-  ["is empty", () => says("<notes> </notes>")],
+  ["is empty", () => textEvents("<notes> </notes>")],
   ["says nothing at all", () => []],
-  ["answers the user", () => says("Sure! The sky is clear.")],
-  ["answers the user between notes", () => says("<notes>A.</notes> Sure! <notes>B.</notes>")],
+  ["answers the user", () => textEvents("Sure! The sky is clear.")],
+  ["answers the user between notes", () => textEvents("<notes>A.</notes> Sure! <notes>B.</notes>")],
   ["asks for a tool", () => [asksForTool]],
-  ["is cut off", () => says("<notes>They", "max_tokens")],
-  ["does not come to an end", () => says(`<notes>${"x".repeat(20_000)}</notes>`)],
+  ["is cut off", () => textEvents("<notes>They", "max_tokens")],
+  ["does not come to an end", () => textEvents(`<notes>${"x".repeat(20_000)}</notes>`)],
 ] as const) {
   test(`a model that ${what} leaves no notes, and after the third time it is not called for a while`, async () => {
     const { summarizer: writer, prompts } = summarizer(ask);
@@ -188,7 +188,7 @@ test("notes on turns that were replaced are discarded, even while they are being
   const gate = Promise.withResolvers<void>();
   const { summarizer: writer } = summarizer(async function* () {
     await gate.promise;
-    yield* says("<notes>They asked.</notes>");
+    yield* textEvents("<notes>They asked.</notes>");
   });
   writer.consider(talk(10));
   writer.forget();

@@ -149,7 +149,7 @@ test("words are sent before they are stored; the end of a tool's block, and of t
     reply([text("Let me see."), toolUse("add", { a: 1, b: 2 }, "toolu_1")]),
     reply([text("It is 3.")]),
   ]);
-  const told = () => user.all("block_event").map(({ event, sequence }) => `${event} ${sequence ?? ""}`.trim());
+  const blockEvents = () => user.all("block_event").map(({ event, sequence }) => `${event} ${sequence ?? ""}`.trim());
   agent.database?.pause();
 
   const messageId = await user.say("1 + 2?");
@@ -157,13 +157,15 @@ test("words are sent before they are stored; the end of a tool's block, and of t
   await user.next("block_event", ({ delta }) => delta?.["type"] === "input_json");
   await sleep(300);
 
-  expect(told()).toContain("block_stop 0");
-  expect(told()).not.toContain("block_stop 1");
+  expect(blockEvents()).toContain("block_stop 0");
+  expect(blockEvents()).not.toContain("block_stop 1");
   agent.database?.resume();
   const end = await user.next("block_event", ({ event }) => event === "turn_complete");
   const [turn] = await agent.sql`select state from turns`;
   expect([end.state, turn?.["state"]]).toEqual(["completed", "completed"]);
-  expect(told().filter((each) => each.startsWith("block_stop"))).toEqual([0, 1, 2, 3].map((at) => `block_stop ${at}`));
+  expect(blockEvents().filter((each) => each.startsWith("block_stop"))).toEqual(
+    [0, 1, 2, 3].map((at) => `block_stop ${at}`),
+  );
   await user.answerTo(messageId);
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { startJudge } from "../../support/judge.ts";
+import { startRequestChecker } from "../../support/request-checker.ts";
 
 const TURNS = 200;
 const ROOMS = 4;
@@ -20,10 +20,10 @@ test(
     mock.on({ hasToolResult: true }, { content: "It is noted. Anything else?" });
     await mock.start();
     mock.setChaos({ dropRate: 0.1, malformedRate: 0.1, rateLimitRate: 0.1, disconnectRate: 0.1 });
-    await using judge = await startJudge(mock.url);
+    await using checker = await startRequestChecker(mock.url);
     let runs = 0;
     const note = defineTool({ description: "N.", input: z.object({ text: z.string() }), run: () => ++runs });
-    const options = { tools: { note }, modelUrl: judge.url, modelIdleTimeoutMs: 2_000, retryBudgetMs: 0 };
+    const options = { tools: { note }, modelUrl: checker.url, modelIdleTimeoutMs: 2_000, retryBudgetMs: 0 };
 
     const talk = async () => {
       await using agent = await TestAgent.start(options);
@@ -45,7 +45,7 @@ test(
     const talks = await Promise.all(Array.from({ length: ROOMS }, talk));
     await mock.stop();
 
-    expect(judge.verdicts).toEqual([]);
+    expect(checker.rejections).toEqual([]);
     expect(talks.flatMap(({ ends }) => ends)).toHaveLength(TURNS);
     for (const { states, open, unanswered } of talks) {
       expect(states.every((state) => state === "completed" || state === "failed")).toBe(true);

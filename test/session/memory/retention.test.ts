@@ -78,11 +78,11 @@ test("notes on deleted turns are no longer shown, and are written again from the
   const written = () => agent.model.requests.slice(before).find(isNotes);
   await expect.poll(written).toBeDefined();
   const prompt = JSON.stringify(written()?.body["messages"]);
-  const told = [...prompt.matchAll(/Turn (\d+)\\n/gu)].map(([, position]) => Number(position));
+  const positions = [...prompt.matchAll(/Turn (\d+)\\n/gu)].map(([, position]) => Number(position));
   const [, leftOut = 0] = /\[Turns 1 to (\d+) /u.exec(shown()) ?? [];
   expect(prompt).not.toContain("secret");
-  expect(told[0]).toBeGreaterThan(10);
-  expect(told[0]).toBeLessThan(Number(leftOut));
+  expect(positions[0]).toBeGreaterThan(10);
+  expect(positions[0]).toBeLessThan(Number(leftOut));
   for (let turn = 1; turn <= 20 && !shown().includes("told of their day"); turn++) await ask(`And? ${words}`);
-  expect(shown()).toMatch(new RegExp(`\\[Notes on turns ${told[0]} to \\d+;.*They told of their day\\.`));
+  expect(shown()).toMatch(new RegExp(`\\[Notes on turns ${positions[0]} to \\d+;.*They told of their day\\.`));
 });

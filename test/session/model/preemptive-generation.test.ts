@@ -4,9 +4,9 @@ import type { ChatCall, OpenStream } from "../../../src/session/model/open-strea
 import { PreemptiveGeneration } from "../../../src/session/model/preemptive-generation.ts";
 import type { ModelEvent } from "../../../src/llm/model-event.ts";
 
-type Asked = Parameters<PreemptiveGeneration["take"]>[0];
+type Request = Parameters<PreemptiveGeneration["take"]>[0];
 
-const asked = (words: string): Asked => ({
+const requestFor = (words: string): Request => ({
   history: [{ role: "user", blocks: [{ blockType: "text", textContent: words, content: null }] }],
   isCompacted: false,
   toolChoice: "auto",
@@ -58,10 +58,10 @@ function speculate() {
 test.each([0, 3, 20])("a turn with the same request gets all events in order, taken after %i ms", async (ms) => {
   const { ends, speculations } = speculate();
   const { opened, openStream } = modelOf(["It ", "is ", "ten."]);
-  speculations.begin(asked("What time is it?"), { openStream });
+  speculations.begin(requestFor("What time is it?"), { openStream });
   await sleep(ms);
 
-  const adopted = speculations.take(asked("What time is it?"));
+  const adopted = speculations.take(requestFor("What time is it?"));
   expect(await textOf(adopted?.stream(new AbortController().signal))).toEqual(["It ", "is ", "ten."]);
   expect(opened).toHaveLength(1);
   expect(ends).toEqual(["adopted"]);
@@ -70,9 +70,9 @@ test.each([0, 3, 20])("a turn with the same request gets all events in order, ta
 test("a turn with a different request makes its own call, and the other is aborted", async () => {
   const { ends, speculations } = speculate();
   const { opened, openStream } = modelOf(["Yes.", "No."]);
-  speculations.begin(asked("Order"), { openStream });
+  speculations.begin(requestFor("Order"), { openStream });
 
-  expect(speculations.take(asked("Order nothing"))).toBeUndefined();
+  expect(speculations.take(requestFor("Order nothing"))).toBeUndefined();
   await expect.poll(() => opened[0]?.hasEnded()).toBe(true);
   expect(opened[0]?.signal.aborted).toBe(true);
   expect(ends).toEqual(["void"]);
@@ -81,19 +81,19 @@ test("a turn with a different request makes its own call, and the other is abort
 test("a failed call is not used", async () => {
   const { speculations } = speculate();
   const { opened, openStream } = modelOf([], { fails: true });
-  speculations.begin(asked("Hi"), { openStream });
+  speculations.begin(requestFor("Hi"), { openStream });
   await expect.poll(() => opened[0]?.hasEnded()).toBe(true);
   await sleep(1);
 
-  expect(speculations.take(asked("Hi"))).toBeUndefined();
+  expect(speculations.take(requestFor("Hi"))).toBeUndefined();
 });
 
 test("the turn's end aborts the call that it uses", async () => {
   const { speculations } = speculate();
   const { opened, openStream } = modelOf(Array.from({ length: 1_000 }, String));
-  speculations.begin(asked("Hi"), { openStream });
+  speculations.begin(requestFor("Hi"), { openStream });
   const turn = new AbortController();
-  const reading = textOf(speculations.take(asked("Hi"))?.stream(turn.signal));
+  const reading = textOf(speculations.take(requestFor("Hi"))?.stream(turn.signal));
   await sleep(10);
   turn.abort();
 
@@ -105,11 +105,11 @@ test("a participant who continues speaking costs two calls at most", () => {
   const { ends, speculations } = speculate();
   const { opened, openStream } = modelOf(["Yes."]);
   for (const words of ["I", "I would", "I would like"])
-    if (speculations.mayBegin) speculations.begin(asked(words), { openStream });
+    if (speculations.mayBegin) speculations.begin(requestFor(words), { openStream });
 
   expect(opened).toHaveLength(2);
   speculations.beginTurn();
-  expect(speculations.take(asked("I would like tea"))).toBeUndefined();
+  expect(speculations.take(requestFor("I would like tea"))).toBeUndefined();
   expect(ends).toEqual(["void", "void"]);
 });
 
@@ -117,9 +117,9 @@ test("if too many calls are wasted there are no further ones, until enough turns
   const { ends, speculations } = speculate();
   const { openStream } = modelOf(["Yes."]);
   for (let turn = 0; turn < 100; turn++) {
-    if (speculations.mayBegin) speculations.begin(asked(`${turn}`), { openStream });
+    if (speculations.mayBegin) speculations.begin(requestFor(`${turn}`), { openStream });
     speculations.beginTurn();
-    speculations.take(asked("something else"));
+    speculations.take(requestFor("something else"));
   }
 
   expect(new Set(ends)).toEqual(new Set(["void"]));
@@ -132,9 +132,9 @@ test("if every call is used there is one for every turn", () => {
   const { openStream } = modelOf(["Yes."]);
   for (let turn = 0; turn < 20; turn++) {
     expect(speculations.mayBegin).toBe(true);
-    speculations.begin(asked(`${turn}`), { openStream });
+    speculations.begin(requestFor(`${turn}`), { openStream });
     speculations.beginTurn();
-    speculations.take(asked(`${turn}`));
+    speculations.take(requestFor(`${turn}`));
   }
 
   expect(ends).toEqual(Array.from({ length: 20 }, () => "adopted"));
@@ -149,7 +149,7 @@ test("the first sentence is synthesized as soon as it is complete, and discarded
     prepared.push(sentence);
     return () => void thrownAway.push(sentence);
   };
-  speculations.begin(asked("What time is it?"), { openStream, language: "en", prepare });
+  speculations.begin(requestFor("What time is it?"), { openStream, language: "en", prepare });
   await expect.poll(() => prepared).toEqual(["It is ten."]);
   expect(thrownAway).toEqual([]);
   speculations.drop();

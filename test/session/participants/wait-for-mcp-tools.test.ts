@@ -22,7 +22,7 @@ const result = (name: string): TurnBlock => ({
 /**
  * A worker that has just started, with an MCP server named `shop`. Resolves to the time after which the turn continues.
  */
-async function waited(blocks: readonly TurnBlock[], listedAfterMs: number, signal = new AbortController().signal) {
+async function measureWait(blocks: readonly TurnBlock[], listedAfterMs: number, signal = new AbortController().signal) {
   const serverTools = new Map<string, unknown>();
   const listeners = new Set<() => void>();
   const onChanged = (listener: () => void) => {
@@ -49,11 +49,11 @@ test.each([
   { when: "no such call is open", blocks: [use("shop_look"), result("shop_look")], listedAfterMs: 700, expected: 0 },
   { when: "no server has such a name", blocks: [use("look")], listedAfterMs: 700, expected: 0 },
 ])("a turn is resumed when $when", async ({ blocks, listedAfterMs, expected }) => {
-  expect(await waited(blocks, listedAfterMs)).toBe(expected);
+  expect(await measureWait(blocks, listedAfterMs)).toBe(expected);
 });
 
 test("a turn that is stopped waits for nothing", async () => {
   const controller = new AbortController();
   setTimeout(() => controller.abort(), 300);
-  expect(await waited([use("shop_look")], 700, controller.signal)).toBe(300);
+  expect(await measureWait([use("shop_look")], 700, controller.signal)).toBe(300);
 });

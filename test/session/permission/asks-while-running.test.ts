@@ -20,7 +20,7 @@ interface Options {
 }
 
 /** A tool that asks for each host while it runs. `visited` are the hosts that were allowed, `begun` counts the runs. */
-function visitor({ atOnce = false, goesOn = false, ...options }: Options = {}) {
+function visitTool({ atOnce = false, goesOn = false, ...options }: Options = {}) {
   const visited: string[] = [];
   const seen = { begun: 0 };
   const tool = defineTool({
@@ -49,12 +49,13 @@ function visitor({ atOnce = false, goesOn = false, ...options }: Options = {}) {
 const policy = (permission: object = {}) => ({
   permission: { rules: [], byVoice: false, waitMs: 120_000, ...permission },
 });
-const asked = (agent: TestAgent) => agent.sql`select state, type, while_running from permissions order by created_at`;
+const storedPermissions = (agent: TestAgent) =>
+  agent.sql`select state, type, while_running from permissions order by created_at`;
 const answer = (permissionId: string, response: "approve" | "reject" | "always") =>
   ({ type: "permission_response", body: { permissionId, response } }) as const;
 
 test("a running tool asks, its clock stops meanwhile, and it continues when it is allowed", async () => {
-  const { tool, visited } = visitor({ timeoutMs: 300 });
+  const { tool, visited } = visitTool({ timeoutMs: 300 });
   await using agent = await TestAgent.start({ tools: { visit: tool } });
   const user = await agent.client("user", FEATURES);
   agent.model.script([VISIT, DONE]);
@@ -72,7 +73,7 @@ test("a running tool asks, its clock stops meanwhile, and it continues when it i
   expect(await user.answerTo(messageId)).toBe("Done.");
   expect(visited).toEqual(["a.example"]);
   expect(toolResults(agent)).toEqual([{ content: "visited a.example", isError: false }]);
-  expect(await asked(agent)).toEqual([{ state: "approved", type: "network", while_running: true }]);
+  expect(await storedPermissions(agent)).toEqual([{ state: "approved", type: "network", while_running: true }]);
   const states = user.all("tool_call_state").map(({ status, metadataJson }) => {
     return `${status}${metadataJson.includes("waitsForPermission") ? " asks" : ""}`;
   });
@@ -81,7 +82,7 @@ test("a running tool asks, its clock stops meanwhile, and it continues when it i
 });
 
 test("after a no that the tool does not catch, the call ends as permission_denied", async () => {
-  const { tool, visited } = visitor();
+  const { tool, visited } = visitTool();
   await using agent = await TestAgent.start({ tools: { visit: tool } });
   const user = await agent.client("user", FEATURES);
   agent.model.script([VISIT, DONE]);
@@ -95,7 +96,7 @@ test("after a no that the tool does not catch, the call ends as permission_denie
 });
 
 test("several questions in one call, one after another: a no to one leaves the others open", async () => {
-  const { tool } = visitor({ goesOn: true });
+  const { tool } = visitTool({ goesOn: true });
   await using agent = await TestAgent.start({ tools: { visit: tool } });
   const user = await agent.client("user", FEATURES);
   agent.model.script([reply([toolUse("visit", { hosts: ["a.example", "b.example"] })]), DONE]);
@@ -107,11 +108,11 @@ test("several questions in one call, one after another: a no to one leaves the o
   await user.answerTo(messageId);
   const content = "visited not a.example: Not allowed: the participant rejected it, b.example";
   expect(toolResults(agent)).toEqual([{ content, isError: false }]);
-  expect((await asked(agent)).map(({ state }) => state)).toEqual(["rejected", "approved"]);
+  expect((await storedPermissions(agent)).map(({ state }) => state)).toEqual(["rejected", "approved"]);
 });
 
 test("several questions at once: the clock continues after the last, and the answers may come in any order", async () => {
-  const { tool, visited } = visitor({ atOnce: true, timeoutMs: 500 });
+  const { tool, visited } = visitTool({ atOnce: true, timeoutMs: 500 });
   await using agent = await TestAgent.start({ tools: { visit: tool } });
   const user = await agent.client("user", FEATURES);
   agent.model.script([reply([toolUse("visit", { hosts: ["a.example", "b.example"] })]), DONE]);
@@ -128,7 +129,7 @@ test("several questions at once: the clock continues after the last, and the ans
 });
 
 test("rules are checked first: what they allow is not asked about, and what they deny is refused", async () => {
-  const { tool } = visitor({ goesOn: true });
+  const { tool } = visitTool({ goesOn: true });
   const rules = [
     { type: "network", pattern: "*", action: "allow" },
     { type: "network", pattern: "b.example", action: "deny" },
@@ -140,11 +141,11 @@ test("rules are checked first: what they allow is not asked about, and what they
   await user.answerTo(await user.say("Visit them"));
   const content = "visited a.example, not b.example: Not allowed: a rule does not allow it (network: b.example)";
   expect(toolResults(agent)).toEqual([{ content, isError: false }]);
-  expect(await asked(agent)).toEqual([]);
+  expect(await storedPermissions(agent)).toEqual([]);
 });
 
 test("a grant is not asked about again, but another type of operation is", async () => {
-  const { tool } = visitor();
+  const { tool } = visitTool();
   const kinds = defineTool({
     description: "Asks for the same under two types.",
     input: z.object({}),
@@ -165,7 +166,7 @@ test("a grant is not asked about again, but another type of operation is", async
 });
 
 test("silence is a no: the question expires, and the tool continues without it", async () => {
-  const { tool } = visitor({ goesOn: true });
+  const { tool } = visitTool({ goesOn: true });
   await using agent = await TestAgent.start({ tools: { visit: tool }, policy: policy({ waitMs: 300 }) });
   const user = await agent.client("user", FEATURES);
   agent.model.script([VISIT, DONE]);
@@ -175,7 +176,7 @@ test("silence is a no: the question expires, and the tool continues without it",
 });
 
 test("a stop ends the call and withdraws its question, and the dialog is closed", async () => {
-  const { tool, visited } = visitor({ goesOn: true });
+  const { tool, visited } = visitTool({ goesOn: true });
   await using agent = await TestAgent.start({ tools: { visit: tool } });
   const user = await agent.client("user", FEATURES);
   agent.model.script([VISIT]);
@@ -190,7 +191,7 @@ test("a stop ends the call and withdraws its question, and the dialog is closed"
 });
 
 test("a new message is answered while a running tool asks, and the outcome is reported later", async () => {
-  const { tool } = visitor();
+  const { tool } = visitTool();
   await using agent = await TestAgent.start({ tools: { visit: tool } });
   const user = await agent.client("user", FEATURES);
   agent.model.script([VISIT, reply([text("Yes?")]), reply([text("It is visited.")])]);
@@ -210,7 +211,7 @@ test.each([
 ])(
   "if a worker dies meanwhile, the question is closed, and a tool (idempotent: %s) has run %i times",
   async (idempotent, runs) => {
-    const { tool, seen } = visitor({ idempotent });
+    const { tool, seen } = visitTool({ idempotent });
     await using agent = await TestAgent.start({ tools: { visit: tool } });
     const user = await agent.client("user", FEATURES);
     agent.model.script([VISIT, DONE]);
@@ -236,14 +237,14 @@ test.each([
 );
 
 test("an answer that arrives after another worker has claimed the session does not let the tool here continue", async () => {
-  const told = Promise.withResolvers<string>();
+  const outcomeSeen = Promise.withResolvers<string>();
   const visit = defineTool({
     description: "Visits.",
     input: z.object({ hosts: z.array(z.string()) }),
     run: async (_input, { ask }) => {
       const allowed = ask({ type: "network", pattern: "a.example", title: "Visit a.example" });
       const outcome = allowed.then(() => "allowed", String);
-      told.resolve(await outcome);
+      outcomeSeen.resolve(await outcome);
     },
   });
   await using agent = await TestAgent.start({ tools: { visit } });
@@ -255,7 +256,7 @@ test("an answer that arrives after another worker has claimed the session does n
 
   await user.send(answer(id, "approve"));
 
-  expect(await told.promise).not.toBe("allowed");
-  expect(await asked(agent)).toMatchObject([{ state: "approved" }]);
+  expect(await outcomeSeen.promise).not.toBe("allowed");
+  expect(await storedPermissions(agent)).toMatchObject([{ state: "approved" }]);
   expect(await agent.sql`select state from tool_calls`).toEqual([{ state: "running" }]);
 });

@@ -8,7 +8,7 @@ import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { toolResults } from "../../support/model-view.ts";
-import { askedToWrite, FEATURES, WRITE } from "./asked-to-write.ts";
+import { requestWrite, FEATURES, WRITE } from "./request-write.ts";
 
 const policy = (changes: object = {}) => ({ permission: { rules: [], byVoice: false, waitMs: 60_000, ...changes } });
 
@@ -16,7 +16,7 @@ const states = (agent: TestAgent) => agent.sql<{ state: string; replied_via: str
   select state, replied_via from permissions order by created_at`;
 
 test("a call waits for its permission as pending, and runs when it is approved", async () => {
-  const { agent, user, ran, messageId, request } = await askedToWrite(["Done."]);
+  const { agent, user, ran, messageId, request } = await requestWrite(["Done."]);
   expect(request).toMatchObject({ type: "edit", pattern: ["notes/a.md"], title: "Write notes/a.md" });
   expect(JSON.parse(request.metadataJson)).toEqual({
     folder: "notes",
@@ -41,7 +41,7 @@ test.each([
   [{}, "Not run: the participant rejected it"],
   [{ message: "Not that file" }, "Not run: the participant rejected it. What the participant said: Not that file"],
 ])("a rejected call does not run, and the model reads why (%j)", async (extra, expected) => {
-  const { agent, user, ran, messageId, permissionId } = await askedToWrite(["All right."]);
+  const { agent, user, ran, messageId, permissionId } = await requestWrite(["All right."]);
   await user.send({ type: "permission_response", body: { permissionId, response: "reject", ...extra } });
 
   expect(await user.answerTo(messageId)).toBe("All right.");
@@ -132,7 +132,7 @@ test("a rule for a tool's name asks before a tool that declares no permission", 
 });
 
 test("silence is a no: after its time a request has expired, whatever the tool's own timeout is", async () => {
-  const { agent, user, ran, messageId, permissionId } = await askedToWrite(["Nobody answered."], {
+  const { agent, user, ran, messageId, permissionId } = await requestWrite(["Nobody answered."], {
     guarded: { timeoutMs: 50 },
     policy: policy({ waitMs: 1_000 }),
   });
@@ -146,7 +146,7 @@ test("silence is a no: after its time a request has expired, whatever the tool's
 });
 
 test("of two answers one wins, and the other's sender is told so", async () => {
-  const { agent, user, ran, messageId, permissionId } = await askedToWrite(["So be it."]);
+  const { agent, user, ran, messageId, permissionId } = await requestWrite(["So be it."]);
   await Promise.all(
     (["approve", "reject"] as const).map((response) =>
       user.send({ type: "permission_response", body: { permissionId, response } }),
@@ -180,7 +180,7 @@ test("only the participant that was asked can answer, and only the request that 
 });
 
 test("an answer that another process has stored is noticed", async () => {
-  const { agent, user, ran, messageId, permissionId, request } = await askedToWrite(["Done."]);
+  const { agent, user, ran, messageId, permissionId, request } = await requestWrite(["Done."]);
   const { sessionId } = request;
   const sql = connect(agent.databaseUrl, { maxConnections: 1 });
   const decision = { kind: "approve", isAlways: false } as const;
@@ -192,7 +192,7 @@ test("an answer that another process has stored is noticed", async () => {
 });
 
 test("a stop withdraws the question with its call", async () => {
-  const { agent, user, ran, messageId, permissionId } = await askedToWrite([]);
+  const { agent, user, ran, messageId, permissionId } = await requestWrite([]);
   await user.send({ type: "control_stop", body: {} });
   await user.answerTo(messageId);
   await expect.poll(() => states(agent)).toEqual([{ state: "withdrawn", replied_via: null }]);
@@ -229,8 +229,8 @@ test("edited arguments are validated, run and shown; invalid ones leave the ques
 
   expect(await user.answerTo(messageId)).toBe("Done.");
   expect(ran).toEqual(["notes/b.md"]);
-  const told = 'The participant changed the arguments to {"path":"notes/b.md"}.\nwrote notes/b.md';
-  expect(toolResults(agent)).toEqual([{ content: told, isError: false }]);
+  const content = 'The participant changed the arguments to {"path":"notes/b.md"}.\nwrote notes/b.md';
+  expect(toolResults(agent)).toEqual([{ content, isError: false }]);
   const shown = await user.next("tool_call_state", ({ status }) => status === "success");
   expect(JSON.parse(shown.metadataJson)).toMatchObject({ editedInput: editedInputJson });
   const rows = await agent.sql`select input, edited_input from tool_calls join permissions on call_id = tool_calls.id`;
@@ -240,7 +240,7 @@ test("edited arguments are validated, run and shown; invalid ones leave the ques
 const NO_SECRETS = [{ type: "edit", pattern: "secrets/**", action: "deny" as const }];
 
 test("edited arguments that a rule denies are no answer: the question stays open for another one", async () => {
-  const { agent, user, ran, messageId, permissionId } = await askedToWrite(["Done."], {
+  const { agent, user, ran, messageId, permissionId } = await requestWrite(["Done."], {
     guarded: { allowEditedInput: true },
     policy: policy({ rules: NO_SECRETS }),
   });
@@ -259,7 +259,7 @@ test("edited arguments that a rule denies are no answer: the question stays open
 });
 
 test("arguments that a rule denies are not run, even if a process with other rules has stored them", async () => {
-  const { agent, user, ran, messageId, permissionId, request } = await askedToWrite(["No."], {
+  const { agent, user, ran, messageId, permissionId, request } = await requestWrite(["No."], {
     guarded: { allowEditedInput: true },
     policy: policy({ rules: NO_SECRETS }),
   });
@@ -297,7 +297,7 @@ test("always with edited arguments grants what these touch, and not what was sho
 });
 
 test("a tool that does not allow edits accepts no edited arguments", async () => {
-  const { agent, user, permissionId } = await askedToWrite(["Done."]);
+  const { agent, user, permissionId } = await requestWrite(["Done."]);
   const body = { permissionId, response: "approve", editedInputJson: '{"path":"b"}' } as const;
   await user.send({ type: "permission_response", body });
 
@@ -306,7 +306,7 @@ test("a tool that does not allow edits accepts no edited arguments", async () =>
 });
 
 test("a message with an approval is refused by its field name, because the model would not receive it", async () => {
-  const { agent, user, permissionId } = await askedToWrite(["Done."]);
+  const { agent, user, permissionId } = await requestWrite(["Done."]);
   await user.send({ type: "permission_response", body: { permissionId, response: "approve", message: "But quickly" } });
 
   expect(await user.next("error_message")).toMatchObject({
@@ -318,7 +318,7 @@ test("a message with an approval is refused by its field name, because the model
 });
 
 test("an approval for other arguments than those that would run does not count", async () => {
-  const { agent, user, ran, messageId, permissionId } = await askedToWrite(["No."]);
+  const { agent, user, ran, messageId, permissionId } = await requestWrite(["No."]);
   await agent.sql`update permissions set input_hash = 'of something else'`;
   await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
 
@@ -353,7 +353,7 @@ test("a tool whose pattern or title fails does not run, and the model is told wh
 });
 
 test("more time postpones the deadline, and resets the client's clock", async () => {
-  const { agent, user, messageId, permissionId, request } = await askedToWrite(["Nobody answered."], {
+  const { agent, user, messageId, permissionId, request } = await requestWrite(["Nobody answered."], {
     policy: policy({ waitMs: 2_000 }),
   });
   const extension = { permissionId, sessionId: request.sessionId, by: "user", waitMs: 3_000 };

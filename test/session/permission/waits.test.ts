@@ -9,7 +9,7 @@ import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 import { toolResults } from "../../support/model-view.ts";
-import { askedToWrite, FEATURES, WRITE } from "./asked-to-write.ts";
+import { requestWrite, FEATURES, WRITE } from "./request-write.ts";
 
 const WAITING = "Waiting for the participant's permission. Its outcome will be reported when it arrives.";
 const isDone = ({ text: said }: { text: string }) => said === "It is written.";
@@ -17,7 +17,7 @@ const isDone = ({ text: said }: { text: string }) => said === "It is written.";
 test.each(["queue", "interrupt"] as const)(
   "a new message (%s) is answered while a permission waits; the model is told so, and later the outcome",
   async (onNewMessage) => {
-    const { agent, user, ran, permissionId } = await askedToWrite(["Yes?", "It is written."], {
+    const { agent, user, ran, permissionId } = await requestWrite(["Yes?", "It is written."], {
       policy: { onNewMessage },
     });
 
@@ -34,7 +34,7 @@ test.each(["queue", "interrupt"] as const)(
 );
 
 test("a rejection after the person has continued talking is reported as well", async () => {
-  const { agent, user, ran, permissionId } = await askedToWrite(["Yes?", "It is written."]);
+  const { agent, user, ran, permissionId } = await requestWrite(["Yes?", "It is written."]);
   await user.answerTo(await user.say("Are you there?"));
   await user.send({ type: "permission_response", body: { permissionId, response: "reject" } });
   await user.next("assistant_sentence", isDone);
@@ -95,7 +95,7 @@ test("a participant who leaves and comes back while a permission waits is asked 
 });
 
 test("a worker that takes over keeps waiting for the same request, and runs the call once it is allowed", async () => {
-  const { agent, user, ran, request } = await askedToWrite(["It is written."]);
+  const { agent, user, ran, request } = await requestWrite(["It is written."]);
   await agent.leave();
   expect(await agent.calls()).toMatchObject([{ state: "pending" }]);
   user.received.length = 0;
@@ -131,7 +131,7 @@ test("the next worker acts on an answer that was given while no worker was there
 });
 
 test("a request that outlived its turn also outlives the worker", async () => {
-  const { agent, user, ran, request } = await askedToWrite(["Yes?", "It is written."]);
+  const { agent, user, ran, request } = await requestWrite(["Yes?", "It is written."]);
   await user.answerTo(await user.say("Are you there?"));
   await agent.leave();
   user.received.length = 0;

@@ -5,10 +5,14 @@ import { createId } from "../../../src/lib/id.ts";
 import { Recorder } from "../../../src/session/record/recorder.ts";
 import type { Sql } from "../../../src/store/database/pool.ts";
 import { callOf } from "../../support/call.ts";
-import { FollowedTalk } from "../../support/doubles/followed-talk.ts";
+import { PublishedSession } from "../../support/doubles/published-session.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 
-function recorderOf({ id: sessionId }: FollowedTalk, sql: Sql, onLost: (error: Error) => void = () => {}): Recorder {
+function recorderOf(
+  { id: sessionId }: PublishedSession,
+  sql: Sql,
+  onLost: (error: Error) => void = () => {},
+): Recorder {
   const writer = { sql, lease: { sessionId, epoch: 1 } };
   return new Recorder({ writer, untilOwned: async () => {}, lose: () => {} }, { onLost });
 }
@@ -27,7 +31,7 @@ const newTurn = (id: string): TurnRecord => ({
 test("answers that came too late are on record even if the session closes while they wait to be stored", async () => {
   await using database = await tempDatabase();
   const { sql } = database;
-  const talk = await FollowedTalk.begin(sql);
+  const talk = await PublishedSession.begin(sql);
   const { id: turnId } = await talk.say("Hello.");
   const recorder = recorderOf(talk, sql);
   const callId = createId();
@@ -47,7 +51,7 @@ test("answers that came too late are on record even if the session closes while 
 test("a message whose turn starts while it is still being stored no longer waits", async () => {
   await using database = await tempDatabase();
   const { sql } = database;
-  const talk = await FollowedTalk.begin(sql);
+  const talk = await PublishedSession.begin(sql);
   const recorder = recorderOf(talk, sql);
   await sql`create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.1); return new; end'`;
   await sql`create trigger slow before insert on waiting_messages for each row execute function slow()`;
@@ -62,7 +66,7 @@ test("a message whose turn starts while it is still being stored no longer waits
 test("a call and the block with its use are one statement, and so are its end and its result", async () => {
   await using database = await tempDatabase();
   const { sql } = database;
-  const talk = await FollowedTalk.begin(sql);
+  const talk = await PublishedSession.begin(sql);
   const { id: turnId } = await talk.say("Hello.");
   const statements: string[] = [];
   const counting = new Proxy(sql, {
@@ -93,7 +97,7 @@ test("a call and the block with its use are one statement, and so are its end an
 test("after a turn could not be stored nothing else is written for it, and the reported reason is the original one", async () => {
   await using database = await tempDatabase();
   const { sql } = database;
-  const talk = await FollowedTalk.begin(sql);
+  const talk = await PublishedSession.begin(sql);
   await sql`create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`;
   await sql`create trigger refuse before insert on turns for each row execute function refuse()`;
   const lost: string[] = [];

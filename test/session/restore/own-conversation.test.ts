@@ -16,7 +16,7 @@ const sessions = (agent: TestAgent) =>
   `;
 
 /** The model's last request. */
-const shown = (agent: TestAgent) => JSON.stringify(agent.model.requests.at(-1)?.body);
+const lastRequestJson = (agent: TestAgent) => JSON.stringify(agent.model.requests.at(-1)?.body);
 
 async function ask(agent: TestAgent, identity: string, words: string) {
   const user = await agent.client(identity);
@@ -33,7 +33,7 @@ test("with continueConversation: false a later room with the same name starts it
   await agent.join();
   await ask(agent, "bob", "What did I order?");
 
-  expect(shown(agent)).not.toContain("two teas");
+  expect(lastRequestJson(agent)).not.toContain("two teas");
   const [earlier, later] = await sessions(agent);
   expect(earlier).toMatchObject({ conversation_id: earlier?.id, former_conversation_id: agent.roomName, turns: 1 });
   expect(later).toMatchObject({ conversation_id: agent.roomName, former_conversation_id: null, turns: 1 });
@@ -49,7 +49,7 @@ test("with continueConversation: false the next worker in the same room continue
   agent.model.script([reply([text("Two teas.")])]);
   await user.answerTo(await user.say("What did I order?"));
 
-  expect(shown(agent)).toContain("two teas");
+  expect(lastRequestJson(agent)).toContain("two teas");
   expect(await sessions(agent)).toMatchObject([{ conversation_id: agent.roomName, turns: 2 }]);
 });
 
@@ -61,7 +61,7 @@ test("without the setting a later room continues the conversation", async () => 
   await agent.join();
   await ask(agent, "bob", "What was ordered?");
 
-  expect(shown(agent)).toContain("two teas");
+  expect(lastRequestJson(agent)).toContain("two teas");
   expect(await sessions(agent)).toMatchObject([{ turns: 2 }]);
 });
 

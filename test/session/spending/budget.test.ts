@@ -12,7 +12,7 @@ const look = defineTool({ description: "L.", input: z.object({}), readOnly: true
 const step = (text: string, tool?: string) =>
   billed(text, { input: 300, output: 50, cacheRead: 100, ...(tool !== undefined && { tool }) });
 
-async function ends(agent: TestAgent): Promise<readonly unknown[]> {
+async function endsOfTurns(agent: TestAgent): Promise<readonly unknown[]> {
   const rows = await agent.sql<{ state: string; stop_reason: string }[]>`
     select state, stop_reason from turns order by created_at
   `;
@@ -30,7 +30,7 @@ test("a session's budget causes one warning at 80 %, and at 100 % the model is n
   expect(answers).toEqual(["One.", `Two. ${LOW}`, "Three.", SPENT, SPENT]);
   expect(agent.model.requests).toHaveLength(3);
   await expect
-    .poll(async () => (await ends(agent)).slice(2))
+    .poll(async () => (await endsOfTurns(agent)).slice(2))
     .toEqual(["completed end_turn", "completed budget", "completed budget"]);
 });
 
@@ -57,7 +57,7 @@ test("a participant that was away for a warning is warned after its next answer"
   await user.leave();
   await expect.poll(() => agent.room.remoteParticipants.has("user"), { timeout: 5_000 }).toBe(false);
   isAway.resolve("gone");
-  await expect.poll(() => ends(agent)).toEqual(["completed end_turn"]);
+  await expect.poll(() => endsOfTurns(agent)).toEqual(["completed end_turn"]);
 
   const again = await agent.client("user");
 
@@ -72,7 +72,7 @@ test("within a turn the budget is exceeded by one step at most, and the session 
 
   expect(await user.answerTo(await user.say("Go"))).toBe(SPENT);
   expect(agent.model.requests).toHaveLength(3);
-  await expect.poll(() => ends(agent)).toEqual(["completed budget"]);
+  await expect.poll(() => endsOfTurns(agent)).toEqual(["completed budget"]);
   await agent.sql`update spending set input_tokens = 0`;
   expect(await user.answerTo(await user.say("Go on"))).toBe(`Done. ${LOW}`);
   expect(outline(agent).at(-1)).toBe("user: tool_result, Go on");

@@ -5,7 +5,7 @@ import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { messagesTo, outline } from "../../support/model-view.ts";
 
-const told = (agent: TestAgent) => outline(agent, ({ type, text, content }) => text ?? content ?? type);
+const textOutline = (agent: TestAgent) => outline(agent, ({ type, text, content }) => text ?? content ?? type);
 
 test("regenerate answers a message again, without what followed it, and this outlasts a restart", async () => {
   await using agent = await TestAgent.start();
@@ -18,7 +18,7 @@ test("regenerate answers a message again, without what followed it, and this out
   await user.send({ type: "control_variation", body: { targetId: id, mode: "regenerate" } });
   await user.next("assistant_sentence", (body) => body.text === "Two again.");
 
-  expect(told(agent)).toEqual(["user: a", "assistant: One.", "user: b"]);
+  expect(textOutline(agent)).toEqual(["user: a", "assistant: One.", "user: b"]);
   const [, second, again] = user.all("start_answer");
   expect(second).toMatchObject({ previousId: id });
   expect(second).not.toHaveProperty("replacesId");
@@ -26,7 +26,7 @@ test("regenerate answers a message again, without what followed it, and this out
   await agent.leave();
   await agent.join();
   await user.answerTo(await user.say("c"));
-  expect(told(agent)).toEqual(["user: a", "assistant: One.", "user: b", "assistant: Two again.", "user: c"]);
+  expect(textOutline(agent)).toEqual(["user: a", "assistant: One.", "user: b", "assistant: Two again.", "user: c"]);
   expect(agent.model.rejections).toEqual([]);
 });
 
@@ -46,7 +46,7 @@ test.each(["message", "answer"])("an answer is varied as often as requested, by 
   await vary("Three.", { mode: "regenerate" });
   await vary("Four.", { mode: "edit", newContent: "c" });
 
-  expect(told(agent)).toEqual(["user: c"]);
+  expect(textOutline(agent)).toEqual(["user: c"]);
   expect(user.all("error_message")).toEqual([]);
   const started = user.all("start_answer");
   expect(started.map(({ previousId }) => previousId)).toEqual([id, id, id, id]);
@@ -65,7 +65,7 @@ test("an earlier message is answered again, with everything that followed it lef
   await user.send({ type: "control_variation", body: { targetId: id, mode: "regenerate" } });
   await user.next("assistant_sentence", (body) => body.text === "Three.");
 
-  expect(told(agent)).toEqual(["user: a"]);
+  expect(textOutline(agent)).toEqual(["user: a"]);
 });
 
 test("edit replaces the words of a message", async () => {
@@ -76,7 +76,7 @@ test("edit replaces the words of a message", async () => {
   await user.answerTo(id);
   await user.send({ type: "control_variation", body: { targetId: id, mode: "edit", newContent: "A" } });
   await user.next("assistant_sentence", (body) => body.text === "Two.");
-  expect(told(agent)).toEqual(["user: A"]);
+  expect(textOutline(agent)).toEqual(["user: A"]);
 });
 
 test("continue goes on from the conversation's current end", async () => {
@@ -87,7 +87,7 @@ test("continue goes on from the conversation's current end", async () => {
   await user.answerTo(id);
   await user.send({ type: "control_variation", body: { targetId: id, mode: "continue" } });
   await user.next("assistant_sentence", (body) => body.text === "Two.");
-  expect(told(agent)).toEqual(["user: a", "assistant: One.", "user: Please continue."]);
+  expect(textOutline(agent)).toEqual(["user: a", "assistant: One.", "user: Please continue."]);
 });
 
 test("a variation of an unknown message is a clear error", async () => {
@@ -169,7 +169,7 @@ for (const [onDuplicate, runs, second] of [
     ]);
     await user.answerTo(await user.say("Go"));
     expect(count).toBe(runs);
-    expect(told(agent).at(-1)).toBe(`user: ${second}`);
+    expect(textOutline(agent).at(-1)).toBe(`user: ${second}`);
     const requested = user.all("tool_use_request").map(({ id }) => id);
     expect(requested).toHaveLength(2);
     expect(user.all("tool_use_result").map(({ id }) => id)).toEqual(requested);

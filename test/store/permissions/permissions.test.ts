@@ -159,8 +159,8 @@ test("of a simultaneous approval and end exactly one counts, and the answer says
       round % 4 < 2 ? await Promise.all([approve(), end()]) : (await Promise.all([end(), approve()])).toReversed();
 
     const stored = await loadPermission(database.sql, { permissionId: permission.id });
-    const told = typeof answer === "object" ? "approved" : answer;
-    expect([told, stored?.state]).toEqual(told === "approved" ? ["approved", "approved"] : ["answered", "withdrawn"]);
+    const state = typeof answer === "object" ? "approved" : answer;
+    expect([state, stored?.state]).toEqual(state === "approved" ? ["approved", "approved"] : ["answered", "withdrawn"]);
   }
 });
 
@@ -217,9 +217,9 @@ test("withdrawing a call's requests also returns those that the call's stored en
   const { id, callId, sessionId } = permission;
   await endCallOf(permission);
 
-  const told = await withdrawPermissions(writerOf(database.sql, sessionId), { callId });
+  const withdrawn = await withdrawPermissions(writerOf(database.sql, sessionId), { callId });
 
-  expect(told.map((each) => [each.id, each.state])).toEqual([[id, "withdrawn"]]);
+  expect(withdrawn.map((each) => [each.id, each.state])).toEqual([[id, "withdrawn"]]);
 });
 
 test("a single approval and a refusal grant nothing", async () => {
@@ -237,17 +237,17 @@ test("listeners are notified of an answer that wins, and not of one that loses",
   const heard: string[] = [];
   const listening = Promise.withResolvers<void>();
   const last = await storedPermission(database.sql);
-  const told = Promise.withResolvers<void>();
+  const lastHeard = Promise.withResolvers<void>();
   const listener = listenEvents({
     listenUrl: database.url,
     channel: PERMISSION_CHANNEL,
     sql: database.sql,
     onEvent: (sessionId, permissionId) => {
       heard.push(`${sessionId} ${permissionId}`);
-      if (permissionId === last.id) told.resolve();
+      if (permissionId === last.id) lastHeard.resolve();
     },
     onListening: () => listening.resolve(),
-    onError: (error) => told.reject(error),
+    onError: (error) => lastHeard.reject(error),
   });
   await listening.promise;
 
@@ -255,7 +255,7 @@ test("listeners are notified of an answer that wins, and not of one that loses",
   await replyToPermission(database.sql, reply(permission));
   await replyToPermission(database.sql, reply(permission));
   await replyToPermission(database.sql, reply(last));
-  await told.promise;
+  await lastHeard.promise;
   await listener.close();
 
   expect(heard).toEqual([permission, last].map(({ sessionId, id }) => `${sessionId} ${id}`));

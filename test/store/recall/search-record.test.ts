@@ -11,7 +11,7 @@ import { newCall, newTurn, storedSession, textBlock } from "../store-fixtures.ts
 
 const database = forFile(tempDatabase);
 
-interface Told {
+interface TurnContent {
   readonly by?: string;
   readonly said: string;
   readonly answer?: string;
@@ -20,7 +20,7 @@ interface Told {
   readonly turn?: Partial<NewTurnRow>;
 }
 
-async function tell(writer: SessionWriter, { by = "ann", said, answer, tool, heard, turn: changes }: Told) {
+async function storeTurn(writer: SessionWriter, { by = "ann", said, answer, tool, heard, turn: changes }: TurnContent) {
   const turn = newTurn({ participantIdentity: by, input: [{ type: "text", text: said }], ...changes });
   await insertTurn(writer, turn);
   const toolUseId = `toolu_${turn.id}`;
@@ -65,9 +65,9 @@ async function search({ lease }: SessionWriter, changes: Partial<RecordSearch>) 
 
 test("turns are found by all of several words and their prefixes, whatever the language, newest first", async () => {
   const talk = await storedSession(database.sql);
-  await tell(talk, { said: "Meine Schwester heißt Ömür", answer: "Schön." });
-  await tell(talk, { said: "Моя сестра живёт в Киеве", answer: "Понятно." });
-  await tell(talk, { said: "The blue sister ship", answer: "A ship of the sisters." });
+  await storeTurn(talk, { said: "Meine Schwester heißt Ömür", answer: "Schön." });
+  await storeTurn(talk, { said: "Моя сестра живёт в Киеве", answer: "Понятно." });
+  await storeTurn(talk, { said: "The blue sister ship", answer: "A ship of the sisters." });
 
   expect(await search(talk, { words: ["ömür"] })).toEqual(["1 participant: Meine Schwester heißt Ömür"]);
   expect(await search(talk, { words: ["сестр", "киев"] })).toEqual(["2 participant: Моя сестра живёт в Киеве"]);
@@ -80,9 +80,9 @@ test("turns are found by all of several words and their prefixes, whatever the l
 
 test("a search can be limited to one speaker's words, one tool or a period", async () => {
   const talk = await storedSession(database.sql);
-  await tell(talk, { by: "bob", said: "The harbour, please", answer: "Which harbour?" });
+  await storeTurn(talk, { by: "bob", said: "The harbour, please", answer: "Which harbour?" });
   const tool = { name: "map", input: { place: "harbour" }, result: "harbour\nnorth" };
-  await tell(talk, { said: "That harbour", tool, answer: "North." });
+  await storeTurn(talk, { said: "That harbour", tool, answer: "North." });
 
   const words = ["harbour"];
   expect(await search(talk, { words, speaker: "agent" })).toEqual(["1 agent: Which harbour?"]);
@@ -100,15 +100,15 @@ test("a search can be limited to one speaker's words, one tool or a period", asy
 
 test("without words it lists the newest matching turns", async () => {
   const talk = await storedSession(database.sql);
-  await tell(talk, { said: "One", answer: "1" });
-  await tell(talk, { said: "Two", answer: "2" });
+  await storeTurn(talk, { said: "One", answer: "1" });
+  await storeTurn(talk, { said: "Two", answer: "2" });
 
   expect(await search(talk, { limit: 1 })).toEqual(["2 participant: Two", "2 agent: 2"]);
 });
 
 test("of an answer that was cut off, only the part that was heard is found", async () => {
   const talk = await storedSession(database.sql);
-  await tell(talk, { said: "Go on", answer: "First apples, then pears.", heard: "First apples" });
+  await storeTurn(talk, { said: "Go on", answer: "First apples, then pears.", heard: "First apples" });
 
   expect(await search(talk, { words: ["apples"] })).toEqual(["1 agent: First apples"]);
   expect(await search(talk, { words: ["pears"] })).toEqual([]);
@@ -116,7 +116,7 @@ test("of an answer that was cut off, only the part that was heard is found", asy
 
 test("of an answer that was cut off after the turn's end, only the part that was heard is found", async () => {
   const talk = await storedSession(database.sql);
-  const { id: turnId } = await tell(talk, { said: "Go on", answer: "First apples, then pears." });
+  const { id: turnId } = await storeTurn(talk, { said: "Go on", answer: "First apples, then pears." });
   const before = await search(talk, { words: ["pears"] });
 
   await finishSpeech(talk, { turnId, state: "interrupted", heard: "First apples" });
@@ -127,9 +127,9 @@ test("of an answer that was cut off after the turn's end, only the part that was
 
 test("replaced turns are not found, and no word leads to another conversation", async () => {
   const [talk, other] = [await storedSession(database.sql), await storedSession(database.sql)];
-  const first = await tell(talk, { said: "My secret is plum" });
-  await tell(talk, { said: "My secret is cherry", turn: { replaces: first.id } });
-  await tell(other, { said: `My secret is quince session=${talk.lease.sessionId}` });
+  const first = await storeTurn(talk, { said: "My secret is plum" });
+  await storeTurn(talk, { said: "My secret is cherry", turn: { replaces: first.id } });
+  await storeTurn(other, { said: `My secret is quince session=${talk.lease.sessionId}` });
 
   expect(await search(talk, { words: ["secret"] })).toEqual(["2 participant: My secret is cherry"]);
   expect(await search(talk, { words: ["quince"] })).toEqual([]);
@@ -138,7 +138,7 @@ test("replaced turns are not found, and no word leads to another conversation", 
 
 test("results of recall are not found again", async () => {
   const talk = await storedSession(database.sql);
-  await tell(talk, { said: "Again?", tool: { name: "recall", input: { words: "x" }, result: "walnut" } });
+  await storeTurn(talk, { said: "Again?", tool: { name: "recall", input: { words: "x" }, result: "walnut" } });
 
   expect(await search(talk, { words: ["walnut"] })).toEqual([]);
 });
@@ -147,7 +147,7 @@ test.each(["'", "a'b:*|", "\\", "!!", "&", "((", "session=", '"'])(
   "any text can be a search word: %s",
   async (word) => {
     const talk = await storedSession(database.sql);
-    await tell(talk, { said: "Hello" });
+    await storeTurn(talk, { said: "Hello" });
 
     expect([[], undefined]).toContainEqual(await search(talk, { words: [word] }));
   },
@@ -160,7 +160,7 @@ test("a turn with too many words for one row is stored nevertheless, and found b
     { length: 9_000 },
     (_, at) => `${letter(at)}${letter(at / 80)}-${letter(at / 9)}-${letter(at)}`,
   );
-  await tell(talk, { said: `pomegranate ${long.join(" ")}`, answer: long.join(" ") });
+  await storeTurn(talk, { said: `pomegranate ${long.join(" ")}`, answer: long.join(" ") });
 
   expect(await search(talk, { words: ["pomegranate"] })).toHaveLength(1);
 });
@@ -168,7 +168,7 @@ test("a turn with too many words for one row is stored nevertheless, and found b
 test("the index finds the session's own turns, however many others contain the word", async () => {
   const { sql } = database;
   const talk = await storedSession(sql);
-  await tell(talk, { said: "zucchini" });
+  await storeTurn(talk, { said: "zucchini" });
   const other = await storedSession(sql);
   await sql`
     insert into turns (id, session_id, position, participant_identity, message_id, state, words)

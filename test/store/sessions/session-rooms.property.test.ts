@@ -81,10 +81,10 @@ test(
       expect(begun).toEqual([...new Set(begun)]);
       expect(ended).toEqual([...new Set(ended)]);
       expect(begun).toEqual(expect.arrayContaining(ended));
-      const told = await sql<
+      const webhooks = await sql<
         { sid: string }[]
       >`select room_sid as sid from webhooks where session_id = ${claim.sessionId}`;
-      expect(told.map(({ sid }) => sid).toSorted()).toEqual(ended.toSorted());
+      expect(webhooks.map(({ sid }) => sid).toSorted()).toEqual(ended.toSorted());
       // Queries read all rooms, so rooms left from earlier runs would slow each run down.
       await sql`delete from webhooks`;
       await sql`delete from session_rooms`;

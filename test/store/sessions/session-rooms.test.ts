@@ -32,7 +32,7 @@ const webhooks = async () =>
   (await database.sql<{ id: string }[]>`select id from webhooks order by id`).map(({ id }) => id);
 
 /** Makes it look as if the room's worker had started and released it a while ago. */
-async function age(): Promise<void> {
+async function backdateRoom(): Promise<void> {
   await database.sql`update session_rooms set started_at = now() - interval '1 minute'`;
   await database.sql`update sessions set updated_at = now() - interval '1 minute'`;
 }
@@ -125,7 +125,7 @@ test("a room is abandoned when no worker owns its session: the lease was release
   >`select lease_owner as owner from sessions where id = ${sessionId}`;
 
   expect(await findAbandonedRooms(sql)).toEqual([]);
-  await age();
+  await backdateRoom();
   const found = await findAbandonedRooms(sql);
 
   expect(found.toSorted((one, other) => (one.roomSid < other.roomSid ? -1 : 1))).toEqual([
@@ -139,12 +139,12 @@ test("only one worker ends an abandoned room, and a room that a worker serves do
   const writer = await storedSession(sql);
   const { sessionId } = writer.lease;
   await begin(writer, "RM_1");
-  await age();
+  await backdateRoom();
   const endIt = () => endAbandonedRoom(sql, { sessionId, roomSid: "RM_1", hasEndWebhook: true });
   expect(await endIt()).toBe(false);
 
   await releaseLease(writer);
-  await age();
+  await backdateRoom();
   const ended = await Promise.all([endIt(), endIt(), endIt()]);
 
   expect(ended.filter(Boolean)).toHaveLength(1);
@@ -159,18 +159,18 @@ test("an abandoned room is owed one agent, and another one only after somebody w
   await claimSession(sql, claim);
   await begin(writerOf(sql, claim.sessionId, 1), "RM_1");
   expect(await releaseOwner(sql, claim)).toBe(true);
-  await age();
+  await backdateRoom();
   expect(await isOwed()).toEqual([true, true]);
 
   await claimSession(sql, { ...claim, owner: "worker-2" });
   expect(await releaseOwner(sql, { owner: "worker-2" })).toBe(true);
-  await age();
+  await backdateRoom();
   expect(await isOwed()).toEqual([false, false]);
 
   await claimSession(sql, { ...claim, owner: "worker-3" });
   await begin(writerOf(sql, claim.sessionId, 3), "RM_1");
   await releaseLease(writerOf(sql, claim.sessionId, 3));
   expect(await releaseOwner(sql, { owner: "worker-3" })).toBe(false);
-  await age();
+  await backdateRoom();
   expect(await isOwed()).toEqual([true, true]);
 });

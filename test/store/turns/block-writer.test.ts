@@ -290,55 +290,55 @@ test("close without a database reports what is lost and leaves no timer", async 
 });
 
 /** Wraps a write, and records the texts of the blocks that it receives. */
-function noting(write: (rows: readonly TurnBlockRow[]) => Promise<number>) {
-  const given: string[][] = [];
-  const noted = (rows: readonly TurnBlockRow[]) => {
-    given.push(rows.map(({ block }) => block.textContent ?? ""));
-    return write(rows);
+function recordTexts(inner: (rows: readonly TurnBlockRow[]) => Promise<number>) {
+  const received: string[][] = [];
+  const write = (rows: readonly TurnBlockRow[]) => {
+    received.push(rows.map(({ block }) => block.textContent ?? ""));
+    return inner(rows);
   };
-  return { given, noted };
+  return { received, write };
 }
 
 test("a combined write includes all blocks that wait, and the next one those added since", async () => {
   const { writer, session, turnId } = await writerBehindProxy();
-  const { given, noted } = noting((rows) => insertBlocks(session, rows));
+  const { received, write } = recordTexts((rows) => insertBlocks(session, rows));
 
   addTexts(writer, turnId, [0, 2]);
-  await writer.writeTogether(noted);
-  const later = writer.writeTogether(noted);
+  await writer.writeTogether(write);
+  const later = writer.writeTogether(write);
   addTexts(writer, turnId, [2, 3]);
   await later;
 
-  expect(given).toEqual([["text 0", "text 1"], ["text 2"]]);
+  expect(received).toEqual([["text 0", "text 1"], ["text 2"]]);
   expect(await storedTexts(turnId)).toEqual(texts(3));
   expect(writer.queuedCount).toBe(0);
 });
 
 test("blocks that another write cannot store are stored without it, and it is made without them", async () => {
   const { writer, turnId, problems } = await writerBehindProxy();
-  const { given, noted } = noting(async (rows) => {
+  const { received, write } = recordTexts(async (rows) => {
     if (rows.length > 0) throw new AppError("internal", "refused");
     return 0;
   });
 
   addTexts(writer, turnId, [0, 1]);
-  await writer.writeTogether(noted);
+  await writer.writeTogether(write);
   await writer.flush();
 
-  expect(given).toEqual([["text 0"], []]);
+  expect(received).toEqual([["text 0"], []]);
   expect(await storedTexts(turnId)).toEqual(texts(1));
   expect(problems).toEqual([]);
 });
 
 test("blocks whose other write was not answered are kept, and compared with what is stored", async () => {
   const { writer, session, turnId, problems } = await writerBehindProxy();
-  const { noted } = noting(async (rows) => {
+  const { write } = recordTexts(async (rows) => {
     await insertBlocks(session, rows);
     throw new AppError("unavailable", "no answer");
   });
 
   addTexts(writer, turnId, [0, 2]);
-  await expect(writer.writeTogether(noted)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(writer.writeTogether(write)).rejects.toMatchObject({ code: "unavailable" });
   await writer.flush();
 
   expect(await storedTexts(turnId)).toEqual(texts(2));

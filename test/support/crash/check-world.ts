@@ -36,10 +36,10 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
   const blocks = turns.flatMap((turn) => turn.blocks);
   const promised = new Set(blocks.filter(({ content }) => isReceipt(content?.["content"])).map(toolUseId));
   for (const block of blocks) promised.delete(outcomeSubject(block));
-  const untold = calls.filter(({ toolUseId: id, state }) => promised.has(id) && state !== "cancelled");
-  promise(untold.length === 0, "a promised outcome was never told");
-  const told = turns.flatMap(({ blocks }) => blocks.flatMap(({ content }) => toldUse(content?.["input"])));
-  promise(new Set(told).size === told.length, "a promised outcome was told twice");
+  const unreported = calls.filter(({ toolUseId: id, state }) => promised.has(id) && state !== "cancelled");
+  promise(unreported.length === 0, "a promised outcome was never told");
+  const reported = turns.flatMap(({ blocks }) => blocks.flatMap(({ content }) => reportedToolUse(content?.["input"])));
+  promise(new Set(reported).size === reported.length, "a promised outcome was told twice");
   for (const call of calls) checkCall(call, world, promise);
   for (const call of calls) if (parentCallId(call) === undefined) checkForms(call, calls, promise);
   for (const { callId, toolName } of world.runs)
@@ -102,7 +102,7 @@ function idsOf(blocks: readonly TurnBlock[], type: string): (string | undefined)
   return blocks.filter(({ blockType }) => blockType === type).map(toolUseId);
 }
 
-function toldUse(input: unknown): string[] {
+function reportedToolUse(input: unknown): string[] {
   const id = input !== null && typeof input === "object" && "tool_use_id" in input ? input.tool_use_id : undefined;
   return typeof id === "string" ? [id] : [];
 }

@@ -15,7 +15,7 @@ export function createRandom(seed: number): () => number {
 }
 
 /** The faults of an unreliable room. */
-export interface Weather {
+export interface RoomFaults {
   readonly lost: number;
   readonly doubled: number;
   /** The share of packets that arrive much later than others. */
@@ -40,13 +40,13 @@ export class FakeRoom {
   readonly sent: { readonly bytes: Uint8Array; readonly to: readonly string[] | undefined }[] = [];
   readonly clock: VirtualClock;
   readonly random: () => number;
-  readonly #weather: Weather;
+  readonly #faults: RoomFaults;
   fake: FakeSession | undefined;
 
-  constructor(clock: VirtualClock, random: () => number, weather: Weather) {
+  constructor(clock: VirtualClock, random: () => number, faults: RoomFaults) {
     this.clock = clock;
     this.random = random;
-    this.#weather = weather;
+    this.#faults = faults;
   }
 
   chance(share: number): boolean {
@@ -78,7 +78,7 @@ export class FakeRoom {
   }
 
   #carry(deliver: () => unknown): void {
-    const { lost, doubled, late } = this.#weather;
+    const { lost, doubled, late } = this.#faults;
     const copies = (this.chance(lost) ? 0 : 1) + (this.chance(doubled) ? 1 : 0);
     for (let copy = 0; copy < copies; copy++) {
       this.clock.after(this.random() * (this.chance(late) ? 3_000 : 40), () => void deliver());

@@ -33,20 +33,19 @@ test(
     await writeFile(join(folder.path, "vitest.config.js"), `export default ${JSON.stringify(config)};`);
     await writeFile(join(folder.path, "waiting.test.js"), WAITING_TEST);
     const npm = spawn("npm", ["run", "check"], { cwd: folder.path, stdio: "ignore" });
-    const noted = await vi.waitFor(
+    const pids = await vi.waitFor(
       async () =>
         JSON.parse(await readFile(join(folder.path, "noted.json"), "utf8")) as { run: number; program: number },
       { timeout: 60_000, interval: 100 },
     );
     const left = () => [
-      ...[noted.run, noted.program].filter((pid) => processStart(pid) !== undefined),
-      ...processesIn(`parley-test-runs-${process.getuid?.()}/${noted.run}`),
+      ...[pids.run, pids.program].filter((pid) => processStart(pid) !== undefined),
+      ...processesIn(`parley-test-runs-${process.getuid?.()}/${pids.run}`),
     ];
     expect(left().length).toBeGreaterThan(3);
 
     onTestFinished(() => {
-      for (const pid of [noted.program, noted.run].filter((each) => processStart(each) !== undefined))
-        process.kill(pid);
+      for (const pid of [pids.program, pids.run].filter((each) => processStart(each) !== undefined)) process.kill(pid);
     });
     npm.kill("SIGTERM");
     await once(npm, "exit");

@@ -11,7 +11,7 @@ const examples = JSON.parse(readFileSync("test/fixtures/genai/spec-002-examples.
   JsonObject
 > & { readonly serverToolExecution: JsonObject };
 
-function stored(id: string, asked: { code: string; container_id: string }, logs: string): HistoryBlock[] {
+function storedExecution(id: string, asked: { code: string; container_id: string }, logs: string): HistoryBlock[] {
   return [
     toStoredBlock({ type: "server_tool_use", id, name: "code_interpreter", input: asked }),
     toStoredBlock({
@@ -28,7 +28,7 @@ const random = {
 };
 
 test("Option 1 matches the example in spec/002", () => {
-  const blocks = stored("call_VSPygqKTWdrhaFErNvMV18Yl", random, "(89, 7921)");
+  const blocks = storedExecution("call_VSPygqKTWdrhaFErNvMV18Yl", random, "(89, 7921)");
 
   expect(toMessageParts(blocks, { representation: "tool_call" })).toEqual([
     examples.toolCallRequestPart,
@@ -37,7 +37,7 @@ test("Option 1 matches the example in spec/002", () => {
 });
 
 test("Option 2 matches the example in spec/002", () => {
-  const blocks = stored("call_123", { code: "print(10 + 20)", container_id: "container_xyz" }, "(10, 20)");
+  const blocks = storedExecution("call_123", { code: "print(10 + 20)", container_id: "container_xyz" }, "(10, 20)");
 
   expect(toMessageParts(blocks, { representation: "server_tool_call" })).toEqual([
     examples.serverToolCall,
@@ -46,14 +46,14 @@ test("Option 2 matches the example in spec/002", () => {
 });
 
 test("Option 3 matches the example in spec/002", () => {
-  const blocks = stored("call_123", random, "(89, 7921)");
+  const blocks = storedExecution("call_123", random, "(89, 7921)");
 
   expect(toMessageParts(blocks, { representation: "server_tool" })).toEqual([examples.serverTool]);
 });
 
 test("Option 3's alternative structure matches the example in spec/002", () => {
   const asked = { code: "print('Hello, World!')", container_id: "container_xyz" };
-  const blocks = stored("call_123", asked, "Hello, World!");
+  const blocks = storedExecution("call_123", asked, "Hello, World!");
   const timings = new Map([["call_123", { startedAt: Date.UTC(2026, 0, 12, 10, 30, 45), durationMs: 250 }]]);
 
   expect(toMessageParts(blocks, { representation: "server_tool_execution", timings })).toEqual([

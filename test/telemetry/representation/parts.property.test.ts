@@ -8,7 +8,7 @@ import { representationSchema } from "../../../src/telemetry/representation/repr
 import { toMessageParts } from "../../../src/telemetry/representation/to-message-parts.ts";
 import { toToolHalf } from "../../../src/telemetry/representation/tool-half.ts";
 import { turns } from "../../conversation/arbitrary-turns.ts";
-import { problemsOfPart } from "./judge-parts.ts";
+import { problemsOfPart } from "./part-problems.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
 const SEED = { seed: propertySeed(20_261_121), numRuns: propertyRuns(2_000) };

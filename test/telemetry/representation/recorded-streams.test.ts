@@ -12,7 +12,7 @@ import { toolSearchStream } from "../../fixtures/model/tool-search.ts";
 import { webFetchStream } from "../../fixtures/model/web-fetch.ts";
 import { webSearchErrorStream, webSearchStream } from "../../fixtures/model/web-search.ts";
 import { blocksOf, iterate } from "../../llm/call-model.ts";
-import { problemsOfPart } from "./judge-parts.ts";
+import { problemsOfPart } from "./part-problems.ts";
 
 const STREAMS: Readonly<Record<string, readonly unknown[]>> = {
   codeExecutionStream,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { isRecord } from "../../../src/lib/json.ts";
-import { problemsBy, problemsOfPart, readSchema } from "./judge-parts.ts";
+import { problemsBy, problemsOfPart, readSchema } from "./part-problems.ts";
 
 const readFixture = (name: string) =>
   JSON.parse(readFileSync(`test/fixtures/genai/${name}.json`, "utf8")) as Record<string, Record<string, unknown>>;

@@ -31,10 +31,10 @@ test("results have a message with the role tool, and the text after them one wit
 });
 
 test("changes in clients' tools are not a chat message", () => {
-  const told = { blockType: "tool_removal", textContent: null, content: { type: "tool_removal" } };
+  const removal = { blockType: "tool_removal", textContent: null, content: { type: "tool_removal" } };
   const history: HistoryMessage[] = [
     { role: "user", blocks: [textBlock("Hi")] },
-    { role: "system", blocks: [told] },
+    { role: "system", blocks: [removal] },
   ];
 
   expect(toChatMessages(history, OPTION_2)).toEqual([{ role: "user", parts: [{ type: "text", content: "Hi" }] }]);

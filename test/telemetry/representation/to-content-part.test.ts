@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { toStoredBlock } from "../../../src/llm/to-stored-block.ts";
 import { toContentPart } from "../../../src/telemetry/representation/to-message-parts.ts";
-import { problemsBy } from "./judge-parts.ts";
+import { problemsBy } from "./part-problems.ts";
 
 const image = (source: JsonObject): JsonObject => ({ type: "image", source });
 const CASES: readonly (readonly [string, JsonObject, JsonObject])[] = [

@@ -4,12 +4,13 @@ import { toStoredBlock } from "../../../src/llm/to-stored-block.ts";
 import type { MessagePart } from "../../../src/telemetry/representation/message-part.ts";
 import { representationSchema } from "../../../src/telemetry/representation/representation.ts";
 import { toMessageParts, toPartsByMessage } from "../../../src/telemetry/representation/to-message-parts.ts";
-import { problemsBy, problemsOfPart } from "./judge-parts.ts";
+import { problemsBy, problemsOfPart } from "./part-problems.ts";
 import { recordedTurn } from "./recorded-turn.ts";
 
 const representations = representationSchema.options;
 const idOf = (part: MessagePart) => ("id" in part && typeof part.id === "string" ? part.id : undefined);
-const shown = (parts: readonly MessagePart[]) => parts.map((part) => [part.type, idOf(part)].filter(Boolean).join(" "));
+const partNames = (parts: readonly MessagePart[]) =>
+  parts.map((part) => [part.type, idOf(part)].filter(Boolean).join(" "));
 const ofId = (parts: readonly MessagePart[], id: string) => parts.filter((part) => idOf(part) === id);
 const isFunctionPart = ({ type }: MessagePart) => type === "tool_call" || type === "tool_call_response";
 
@@ -26,7 +27,7 @@ test.each([
   ["server_tool_call", "server_tool_call", "server_tool_call_response"],
   ["tool_call", "tool_call", "tool_call_response"],
 ] as const)("%s shows calls and responses separately, in the order of the blocks", (representation, call, response) => {
-  expect(shown(toMessageParts(recordedTurn, { representation }))).toEqual([
+  expect(partNames(toMessageParts(recordedTurn, { representation }))).toEqual([
     "reasoning",
     "reasoning",
     "text",
@@ -48,7 +49,7 @@ test.each([
 });
 
 test.each(["server_tool", "server_tool_execution"] as const)("%s joins them by id at the call's position", (type) => {
-  expect(shown(toMessageParts(recordedTurn, { representation: type }))).toEqual([
+  expect(partNames(toMessageParts(recordedTurn, { representation: type }))).toEqual([
     "reasoning",
     "reasoning",
     "text",

@@ -8,60 +8,60 @@ import { callOf } from "../../support/call.ts";
 
 /** A ledger with one open call, and all the states that it reports. */
 function open(changes: Partial<Call> = {}, tools: ConstructorParameters<typeof CallLedger>[1] = new Map()) {
-  const told: Call[] = [];
-  const tell = (call: Call) => void told.push(call);
+  const states: Call[] = [];
+  const record = (call: Call) => void states.push(call);
   const extra: ExtraAnswer[] = [];
   const listener = {
-    onOpened: tell,
-    onChanged: tell,
+    onOpened: record,
+    onChanged: record,
     onBegun: () => {},
-    onProgress: tell,
-    onSettled: tell,
+    onProgress: record,
+    onSettled: record,
     onExtraAnswer: (_: string, answer: ExtraAnswer) => void extra.push(answer),
   };
   const ledger = new CallLedger(listener, tools);
   ledger.open(callOf({ revision: 0, ...changes }));
-  return { ledger, told, extra };
+  return { ledger, states, extra };
 }
 
 test("each change to a call has its own revision, and none is repeated", () => {
-  const { ledger, told } = open();
+  const { ledger, states } = open();
 
   ledger.update("call", { state: "running" });
   ledger.report("call", { log: "one", progress: 0.5 });
   ledger.report("call", { log: "two" });
   ledger.settle("call", success({}));
 
-  expect(told.map(({ revision }) => revision)).toEqual([1, 2, 3, 4, 5]);
-  expect(told.at(-1)).toMatchObject({ state: "success", logs: ["one", "two"], progress: 0.5 });
+  expect(states.map(({ revision }) => revision)).toEqual([1, 2, 3, 4, 5]);
+  expect(states.at(-1)).toMatchObject({ state: "success", logs: ["one", "two"], progress: 0.5 });
 });
 
 test("a call that an earlier worker left continues with its revision and its log", () => {
-  const { ledger, told } = open({ revision: 7, logs: ["one"], state: "running" });
+  const { ledger, states } = open({ revision: 7, logs: ["one"], state: "running" });
 
   ledger.report("call", { log: "two" });
 
-  expect(told).toMatchObject([
+  expect(states).toMatchObject([
     { revision: 8, logs: ["one"] },
     { revision: 9, logs: ["one", "two"] },
   ]);
 });
 
 test("progress is limited to 0 to 1; anything that is not a number, or not new, is no change", () => {
-  const { ledger, told } = open();
+  const { ledger, states } = open();
 
   for (const progress of [-1, 0, Number.NaN, 5, 1, Number.POSITIVE_INFINITY]) ledger.report("call", { progress });
 
-  expect(told.map(({ progress }) => progress)).toEqual([undefined, 0, 1]);
+  expect(states.map(({ progress }) => progress)).toEqual([undefined, 0, 1]);
 });
 
 test("a call's updates after its end change nothing", () => {
-  const { ledger, told } = open();
+  const { ledger, states } = open();
   ledger.settle("call", success({}));
 
   ledger.report("call", { log: "late", progress: 1 });
 
-  expect(told).toHaveLength(2);
+  expect(states).toHaveLength(2);
 });
 
 test("a repeatable call's outcome is reused for the next one in its turn, and is discarded with the turn", async () => {
@@ -83,13 +83,13 @@ test("a turn with open calls is not finished", () => {
 });
 
 test("no outcome is kept for a tool whose calls each run separately", async () => {
-  const { ledger, told } = open();
+  const { ledger, states } = open();
   setFlagsFromString("--expose-gc");
   const collectGarbage = runInNewContext("gc") as () => void;
   const settle = () => {
     const result = { picture: "x".repeat(1_000_000) };
     ledger.settle("call", success(result));
-    told.length = 0;
+    states.length = 0;
     return new WeakRef(result);
   };
 
@@ -102,13 +102,13 @@ test("no outcome is kept for a tool whose calls each run separately", async () =
 });
 
 test("a failure's details have a limit", () => {
-  const { ledger, told, extra } = open({ state: "running", addressee: "ann" });
+  const { ledger, states, extra } = open({ state: "running", addressee: "ann" });
   const endless = failure("e".repeat(1_000), "x".repeat(100_000));
 
   ledger.settle("call", endless, "ann");
   ledger.answer("call", endless, "ann");
 
-  expect(told.at(-1)?.outcome).toMatchObject({ errorCode: "e".repeat(256), errorMessage: expect.any(String) });
-  expect(JSON.stringify(told.at(-1)?.outcome).length).toBeLessThan(17_000);
+  expect(states.at(-1)?.outcome).toMatchObject({ errorCode: "e".repeat(256), errorMessage: expect.any(String) });
+  expect(JSON.stringify(states.at(-1)?.outcome).length).toBeLessThan(17_000);
   expect(extra).toMatchObject([{ kind: "duplicate", errorCode: "e".repeat(256) }]);
 });

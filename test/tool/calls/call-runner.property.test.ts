@@ -54,7 +54,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 /** Plays a scenario, and returns how often the tool may have run on the client and did run on the server. */
-async function act({ happenings, ...setup }: Scenario) {
+async function play({ happenings, ...setup }: Scenario) {
   let runs = 0;
   const run = () => {
     runs++;
@@ -64,7 +64,7 @@ async function act({ happenings, ...setup }: Scenario) {
   const tool = { ...TOOL, execution, idempotent, onInterrupt, run };
   const ports = new MemoryPorts({
     tools: { both: tool },
-    hosts: { user: setup.isListKnown ? [announced("both", { execution: "either" })] : undefined },
+    participants: { user: setup.isListKnown ? [announced("both", { execution: "either" })] : undefined },
     sendRequest: (call, count) =>
       call.addressee !== undefined && setup.failingSends.includes(count)
         ? Promise.reject(new Error("lost"))
@@ -96,7 +96,7 @@ async function act({ happenings, ...setup }: Scenario) {
 test("in whatever order things happen, a call settles once, runs once and leaves nothing behind", async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (setup) => {
-      const { ports, answers, runs, hasClientRun } = await act(setup);
+      const { ports, answers, runs, hasClientRun } = await play(setup);
 
       expect(answers).toHaveLength(1);
       expect(ports.settled).toHaveLength(1);
@@ -117,7 +117,7 @@ test("a tool that is not idempotent never runs on the server once its client, as
   await fc.assert(
     fc.asyncProperty(scenario, async (setup) => {
       const away = { signal: "left", from: "user" } as const;
-      const { runs } = await act({
+      const { runs } = await play({
         ...setup,
         execution: "either",
         idempotent: false,

@@ -15,7 +15,7 @@ afterEach(() => {
   if (left > 0) throw new Error(`${left} timers are left`);
 });
 
-const client = (more = {}) => new MemoryPorts({ hosts: { user: [announced("scan")] }, ...more });
+const client = (more = {}) => new MemoryPorts({ participants: { user: [announced("scan")] }, ...more });
 const runs = (ran: string[], more: object = {}) =>
   serverTool("both", { execution: "either", run: () => (ran.push("server"), "from the server"), ...more });
 /** Lets everything happen that takes no time. */
@@ -24,7 +24,7 @@ const state = (ports: MemoryPorts) =>
   ports.settled.map(({ outcome }) => (outcome && "errorCode" in outcome ? outcome.errorCode : outcome?.state));
 
 /** Requests for calls that had not ended: any recipient may run the call. */
-const asked = (ports: MemoryPorts) => ports.requests.filter(({ outcome }) => !outcome);
+const openRequests = (ports: MemoryPorts) => ports.requests.filter(({ outcome }) => !outcome);
 
 test("a server tool's request is sent before it runs, its result after", async () => {
   const order: string[] = [];
@@ -42,18 +42,18 @@ test("an unknown tool is answered immediately, even one with the name of an obje
   for (const name of ["nothing", "constructor", "__proto__", "../x", "ADD"]) {
     const ports = new MemoryPorts({ tools: { add: serverTool("add", {}) } });
     expect(await ports.run(name)).toEqual({ content: `Tool '${name}' not found`, isError: true });
-    expect([state(ports), asked(ports)]).toEqual([["unknown_tool"], []]);
+    expect([state(ports), openRequests(ports)]).toEqual([["unknown_tool"], []]);
   }
 });
 
 test("bad input never reaches the client, and the error contains the field", async () => {
   const ports = new MemoryPorts({
     tools: { scan: serverTool("scan", { execution: "client", input: z.object({ n: z.number() }) }) },
-    hosts: { user: undefined },
+    participants: { user: undefined },
   });
 
   expect((await ports.run("scan", { n: "x" })).content).toMatch(/^Invalid parameter "n": /);
-  expect([state(ports), asked(ports)]).toEqual([["invalid_parameters"], []]);
+  expect([state(ports), openRequests(ports)]).toEqual([["invalid_parameters"], []]);
 });
 
 test("unreadable arguments are refused with the reason", async () => {
@@ -224,10 +224,13 @@ test("a client's error is the model's error", async () => {
 });
 
 test("a client tool that nobody has is answered immediately, and nobody is asked", async () => {
-  const ports = new MemoryPorts({ tools: { scan: serverTool("scan", { execution: "client" }) }, hosts: { user: [] } });
+  const ports = new MemoryPorts({
+    tools: { scan: serverTool("scan", { execution: "client" }) },
+    participants: { user: [] },
+  });
 
   expect((await ports.run("scan")).content).toBe("Tool 'scan' is not available on any connected device");
-  expect(asked(ports)).toEqual([]);
+  expect(openRequests(ports)).toEqual([]);
 });
 
 test("an undeliverable request ends a client's call, and a shared call is taken over", async () => {
@@ -236,7 +239,11 @@ test("an undeliverable request ends a client's call, and a shared call is taken 
     if (executionResolved === "client") throw new Error("too large");
   };
   const scan = client({ sendRequest });
-  const both = new MemoryPorts({ tools: { both: runs(ran) }, hosts: { user: [announced("both")] }, sendRequest });
+  const both = new MemoryPorts({
+    tools: { both: runs(ran) },
+    participants: { user: [announced("both")] },
+    sendRequest,
+  });
 
   expect((await scan.run("scan")).isError).toBe(true);
   expect(state(scan)).toEqual(["client_disconnected"]);
@@ -270,7 +277,7 @@ test("a client that stays away ends its call after ten seconds", async () => {
 });
 
 test("a deadline that comes while the client is away wins", async () => {
-  const ports = new MemoryPorts({ hosts: { user: [announced("scan", { timeoutMs: 1_000 })] } });
+  const ports = new MemoryPorts({ participants: { user: [announced("scan", { timeoutMs: 1_000 })] } });
   const answer = ports.run("scan");
   await settle();
   ports.signal("left");
@@ -279,8 +286,8 @@ test("a deadline that comes while the client is away wins", async () => {
   expect((await answer).content).toBe("Tool execution timed out after 1s");
 });
 
-const shared = (ran: string[], more: object = {}, hosts: object = { user: undefined }) =>
-  new MemoryPorts({ tools: { both: runs(ran, more) }, hosts: hosts as never });
+const shared = (ran: string[], more: object = {}, participants: object = { user: undefined }) =>
+  new MemoryPorts({ tools: { both: runs(ran, more) }, participants: participants as never });
 
 test("a call that nobody claims within a second is taken over, and the client's result cannot win", async () => {
   const ran: string[] = [];
@@ -397,7 +404,7 @@ test("a lost second request does not make the server run a call that a client al
   const ran: string[] = [];
   const ports = new MemoryPorts({
     tools: { both: runs(ran) },
-    hosts: { user: [announced("both")] },
+    participants: { user: [announced("both")] },
     sendRequest: (_call, count) => (count === 1 ? Promise.resolve() : Promise.reject(new Error("gone"))),
   });
   const answer = ports.run("both");
@@ -414,7 +421,7 @@ test.each([
 ] as const)("a turn that is %s ends a call that would %s", async (...[kind, onInterrupt, reason, code]) => {
   const ports = new MemoryPorts({
     tools: { scan: serverTool("scan", { execution: "client", onInterrupt }) },
-    hosts: { user: undefined },
+    participants: { user: undefined },
   });
   const answer = ports.run("scan");
   await settle();
@@ -430,7 +437,7 @@ test.each(["finish", "block"] as const)(
   async (onInterrupt) => {
     const ports = new MemoryPorts({
       tools: { scan: serverTool("scan", { execution: "client", onInterrupt }) },
-      hosts: { user: undefined },
+      participants: { user: undefined },
     });
     const answer = ports.run("scan");
     await settle();
@@ -550,11 +557,11 @@ test("a client's call that an earlier worker left is requested again under its i
 
 test("the side that runs a call is on record before it runs, and the next worker asks the same participant", async () => {
   const scan = announced("scan", { scope: "room" });
-  const hosts = { user: [], phone: [scan], laptop: [scan] };
+  const participants = { user: [], phone: [scan], laptop: [scan] };
   const tools = { add: serverTool("add", { run: () => void events.push("run") }) };
   const events: string[] = [];
   const ports = new MemoryPorts({
-    hosts,
+    participants,
     tools,
     durable: async () => {
       for (const { current } of ports.ledger.openCalls())
@@ -567,7 +574,7 @@ test("the side that runs a call is on record before it runs, and the next worker
 
   const stored = await storedCall(ports, "scan");
   expect(events).toEqual(["running client phone", "asked phone"]);
-  const next = new MemoryPorts({ hosts: { laptop: [scan], user: [scan] } });
+  const next = new MemoryPorts({ participants: { laptop: [scan], user: [scan] } });
   const answer = resume(next, stored);
   await settle();
   expect(next.requests.map(({ id, addressee }) => [id, addressee])).toEqual([[stored.id, "phone"]]);
@@ -580,7 +587,7 @@ test("a call that the server takes over from a client is on record as its own be
   const gone = new AppError("unavailable", "Gone");
   const ports = new MemoryPorts({
     tools: { both: runs(ran) },
-    hosts: { user: undefined },
+    participants: { user: undefined },
     durable: async () => {
       const [open] = ports.ledger.openCalls();
       if (open?.current.executionResolved === "server") throw gone;

@@ -17,7 +17,7 @@ async function asking(options: ConstructorParameters<typeof MemoryPorts>[0] = {}
       return "asked";
     },
   });
-  const ports = new MemoryPorts({ tools: { ask }, hosts: { user: [ANNOUNCED] }, ...options });
+  const ports = new MemoryPorts({ tools: { ask }, participants: { user: [ANNOUNCED] }, ...options });
   const result = ports.run("ask");
   await vi.waitFor(() => expect(ports.opened.length).toBeGreaterThan(count));
   await vi.waitFor(() => expect(ports.requests.length).toBeGreaterThan(count));
@@ -90,7 +90,7 @@ test.each([
 ])("a form with the message %j and the schema %j is an error in the tool", async (...row) => {
   const [message, schema, why] = row;
   const ask = serverTool("ask", { run: async (_input, { elicit }) => elicit({ message, schema }) });
-  const ports = new MemoryPorts({ tools: { ask }, hosts: { user: [ANNOUNCED] } });
+  const ports = new MemoryPorts({ tools: { ask }, participants: { user: [ANNOUNCED] } });
 
   const { content, isError } = await ports.run("ask");
   expect(isError).toBe(true);

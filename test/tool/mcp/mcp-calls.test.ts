@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { HttpToolServer } from "./http-server.ts";
-import { McpBench, STDIO_SERVER } from "./support.ts";
+import { McpBench, STDIO_SERVER } from "./mcp-bench.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 

@@ -8,7 +8,7 @@ import type { StdioServerConfig } from "../../../src/tool/mcp/mcp-config.ts";
 import { StdioTransport } from "../../../src/tool/mcp/stdio-transport.ts";
 import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
-import { McpBench, STDIO_SERVER } from "./support.ts";
+import { McpBench, STDIO_SERVER } from "./mcp-bench.ts";
 
 const HOST = new URL("../../fixtures/mcp/host.ts", import.meta.url).pathname;
 

@@ -6,7 +6,7 @@ import { offeredTools } from "../../../src/tool/tool-routing.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 import { serverTool } from "../memory-ports.ts";
 import { HttpToolServer } from "./http-server.ts";
-import { McpBench, SILENT_SERVER } from "./support.ts";
+import { McpBench, SILENT_SERVER } from "./mcp-bench.ts";
 
 const tool = (name: string, more: Partial<Tool> = {}): Tool => ({ name, inputSchema: { type: "object" }, ...more });
 

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { HttpToolServer } from "./http-server.ts";
-import { McpBench, STDIO_SERVER } from "./support.ts";
+import { McpBench, STDIO_SERVER } from "./mcp-bench.ts";
 import { announced } from "../../support/client-tool.ts";
 
 /** The names of the tools offered to the model, for each of its requests. */

@@ -10,7 +10,7 @@ import { NO_PYTHON, preparePython } from "../../support/python.ts";
 import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
-import { McpBench } from "./support.ts";
+import { McpBench } from "./mcp-bench.ts";
 
 // Third-party servers, unmodified and as people install them.
 

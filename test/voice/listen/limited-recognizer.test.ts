@@ -30,43 +30,43 @@ class Recognizer extends stt.STT {
   }
 }
 
-function limited(...answers: (string | undefined)[]) {
-  const noted: string[] = [];
+function limitedRecognizer(...answers: (string | undefined)[]) {
+  const events: string[] = [];
   const inner = new Recognizer(...answers);
   const recognizer = new LimitedRecognizer(inner, {
-    handleRequest: () => noted.push("asked"),
-    handleResponse: (answer) => noted.push(answer),
+    handleRequest: () => events.push("asked"),
+    handleResponse: (answer) => events.push(answer),
   });
-  return { inner, recognizer, noted };
+  return { inner, recognizer, events };
 }
 
 test("a request that hangs is given up on, and later speech is recognized", async () => {
-  const { inner, recognizer, noted } = limited(undefined, "Hello.");
+  const { inner, recognizer, events } = limitedRecognizer(undefined, "Hello.");
   const hanging = recognizer.recognize([]).catch((error: unknown) => String(error));
 
   await vi.advanceTimersByTimeAsync(5_999);
-  expect(noted).toEqual(["asked"]);
+  expect(events).toEqual(["asked"]);
   await vi.advanceTimersByTimeAsync(1);
   expect(await hanging).toContain("took too long");
   expect(inner.aborted).toEqual([true]);
 
   const event = await recognizer.recognize([]);
   expect(event.alternatives?.[0].text).toBe("Hello.");
-  expect(noted).toEqual(["asked", "given_up", "asked", "words"]);
+  expect(events).toEqual(["asked", "given_up", "asked", "words"]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test("an empty transcript counts as none", async () => {
-  const { recognizer, noted } = limited(" ");
+  const { recognizer, events } = limitedRecognizer(" ");
   await recognizer.recognize([]);
-  expect(noted).toEqual(["asked", "nothing"]);
+  expect(events).toEqual(["asked", "nothing"]);
 });
 
 test("a cancelled request does not count as hanging", async () => {
-  const { recognizer, noted } = limited(undefined);
+  const { recognizer, events } = limitedRecognizer(undefined);
   const call = new AbortController();
   const recognized = recognizer.recognize([], call.signal);
   call.abort(new Error("closed"));
   await expect(recognized).rejects.toThrow("closed");
-  expect(noted).toEqual(["asked", "nothing"]);
+  expect(events).toEqual(["asked", "nothing"]);
 });

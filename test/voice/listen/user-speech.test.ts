@@ -4,7 +4,7 @@ import { Quiet, UserSpeech } from "../../../src/voice/listen/user-speech.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function ears({ isHeldBack = false } = {}) {
+function recordSpeech({ isHeldBack = false } = {}) {
   const partial: [string, string][] = [];
   const whole: [string, string][] = [];
   const spoken: unknown[] = [];
@@ -26,7 +26,7 @@ function ears({ isHeldBack = false } = {}) {
 }
 
 test("recognized text grows under one id until it is complete", () => {
-  const { speech, take, partial, whole, spoken } = ears();
+  const { speech, take, partial, whole, spoken } = recordSpeech();
   take("What", false);
   take("What time", true);
   take("is it?", true);
@@ -38,7 +38,7 @@ test("recognized text grows under one id until it is complete", () => {
 });
 
 test("the next utterance has another id", () => {
-  const { speech, take, whole } = ears();
+  const { speech, take, whole } = recordSpeech();
   take("One.", true);
   speech.complete("One.");
   take("Two.", true);
@@ -47,14 +47,14 @@ test("the next utterance has another id", () => {
 });
 
 test("an empty result is not passed on", () => {
-  const { speech, take, partial, whole } = ears();
+  const { speech, take, partial, whole } = recordSpeech();
   take("  ", true);
   speech.complete("");
   expect([partial, whole]).toEqual([[], []]);
 });
 
 test("words over a speech that may not be interrupted are passed on when AgentSession keeps them", () => {
-  const { take, whole } = ears({ isHeldBack: true });
+  const { take, whole } = recordSpeech({ isHeldBack: true });
   take("Wait.", true);
   vi.advanceTimersByTime(1_999);
   expect(whole).toEqual([]);
@@ -63,7 +63,7 @@ test("words over a speech that may not be interrupted are passed on when AgentSe
 });
 
 test("words that AgentSession passes on by itself are not passed on twice", () => {
-  const { speech, take, whole } = ears({ isHeldBack: true });
+  const { speech, take, whole } = recordSpeech({ isHeldBack: true });
   take("Wait.", true);
   speech.complete("Wait.");
   vi.advanceTimersByTime(10_000);

@@ -32,7 +32,7 @@ const words = (text: string) =>
     .replaceAll("-", " ")
     .replaceAll(/[^a-z ]/g, "");
 
-async function heard(samples: Int16Array, channels = 1, rate = RATE): Promise<string> {
+async function recognize(samples: Int16Array, channels = 1, rate = RATE): Promise<string> {
   const frame = new AudioFrame(samples, rate, channels, samples.length / channels);
   const { alternatives } = await recognizer.recognize(frame);
   return words(alternatives?.[0].text ?? "");
@@ -44,13 +44,13 @@ async function recording(name: string): Promise<Int16Array> {
 }
 
 test.each(["ten-of-clubs", "seven-of-clubs"])("a person who says %s is recognized without a key", async (name) => {
-  expect(await heard(await recording(name))).toBe(name.replaceAll("-", " "));
+  expect(await recognize(await recording(name))).toBe(name.replaceAll("-", " "));
 });
 
 test("sound with two channels and 48,000 samples per second is recognized, too", async () => {
   const mono = await recording("ten-of-clubs");
   const stereo = new Int16Array(mono.length * 6).map((_, at) => mono[Math.floor(at / 6)] ?? 0);
-  expect(await heard(stereo, 2, 48_000)).toBe("ten of clubs");
+  expect(await recognize(stereo, 2, 48_000)).toBe("ten of clubs");
 });
 
 test.each([
@@ -58,7 +58,7 @@ test.each([
   ["noise", (at: number) => ((at * 7_919) % 601) - 300],
   ["a hum", (at: number) => 3_000 * Math.sin((at / RATE) * 2 * Math.PI * 50)],
 ])("%s contains no words", async (_, sample) => {
-  expect(await heard(new Int16Array(3 * RATE).map((_each, at) => sample(at)))).toBe("");
+  expect(await recognize(new Int16Array(3 * RATE).map((_each, at) => sample(at)))).toBe("");
 });
 
 test("an invalid piece of sound fails, and the next piece is recognized", async () => {

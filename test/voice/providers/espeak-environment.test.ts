@@ -11,8 +11,8 @@ async function* words() {
 test("espeak-ng gets none of our keys", async () => {
   await using folder = await tempFolder();
   const path = join(folder.path, "espeak-ng");
-  const noted = join(folder.path, "environment");
-  await writeFile(path, `#!/bin/sh\nenv > ${noted}\ncat > /dev/null\nexit 1\n`, { mode: 0o755 });
+  const environmentFile = join(folder.path, "environment");
+  await writeFile(path, `#!/bin/sh\nenv > ${environmentFile}\ncat > /dev/null\nexit 1\n`, { mode: 0o755 });
   vi.stubEnv("ANTHROPIC_API_KEY", "sk-secret");
 
   const frames = new EspeakSynthesizer({ kind: "program", path }, "en").speak(words(), {
@@ -22,7 +22,7 @@ test("espeak-ng gets none of our keys", async () => {
   await expect(frames.next()).rejects.toThrow("espeak-ng failed");
   vi.unstubAllEnvs();
 
-  const environment = await readFile(noted, "utf8");
+  const environment = await readFile(environmentFile, "utf8");
   expect(environment).toContain("PATH=");
   expect(environment).not.toContain("secret");
 });

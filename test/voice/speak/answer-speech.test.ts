@@ -6,7 +6,7 @@ import type { SpokenPart } from "../../../src/voice/speak/spoken-part.ts";
 /** Plays nothing: the test determines how each part ends. */
 function speech() {
   const playing: { part: SpokenPart; end: (played: Played) => void }[] = [];
-  const told: string[] = [];
+  const events: string[] = [];
   const player: Player = {
     play: (part) => {
       const { promise, resolve } = Promise.withResolvers<Played>();
@@ -18,19 +18,19 @@ function speech() {
     messageId: "m",
     participant: "user",
     language: "en",
-    onPlayed: (text) => told.push(text),
-    onInterrupted: () => told.push("(interrupted)"),
-    onUnspoken: () => told.push("(unspoken)"),
+    onPlayed: (text) => events.push(text),
+    onInterrupted: () => events.push("(interrupted)"),
+    onUnspoken: () => events.push("(unspoken)"),
   });
   const end = async (index: number, how: Played["end"] = "whole", heard = "") => {
     await expect.poll(() => playing.length).toBeGreaterThan(index);
     playing[index]?.end({ end: how, heard });
   };
-  return { answer, told, end, texts: () => playing.map(({ part }) => part.text) };
+  return { answer, events, end, texts: () => playing.map(({ part }) => part.text) };
 }
 
 test("text is one part until a flush, and an aside has its place in between", async () => {
-  const { answer, end, texts, told } = speech();
+  const { answer, end, texts, events } = speech();
   answer.write("One ");
   answer.write("two.");
   const aside = answer.aside({ text: "One moment." });
@@ -40,12 +40,12 @@ test("text is one part until a flush, and an aside has its place in between", as
   await end(2);
   expect(await answer.end()).toEqual({ heard: undefined });
   expect(texts()).toEqual(["One two.", "One moment.", "Three."]);
-  expect(told).toEqual(["One two.", "Three."]);
+  expect(events).toEqual(["One two.", "Three."]);
   expect(await aside.spoken).toBe(true);
 });
 
 test("a participant who speaks over it ends it: what was heard is known, and nothing more is spoken", async () => {
-  const { answer, end, texts, told } = speech();
+  const { answer, end, texts, events } = speech();
   answer.write("One two.");
   answer.flush();
   answer.write("Three four.");
@@ -55,7 +55,7 @@ test("a participant who speaks over it ends it: what was heard is known, and not
   await end(1, "interrupted", "Three");
   expect(await answer.end()).toEqual({ heard: "One two. Three" });
   expect(texts()).toEqual(["One two.", "Three four."]);
-  expect(told).toContain("(interrupted)");
+  expect(events).toContain("(interrupted)");
 });
 
 test("an aside does not count as part of the heard answer", async () => {
@@ -118,13 +118,13 @@ test("if it is stopped after everything was heard, it counts as heard in full", 
 });
 
 test("text for which no sound could be generated is to be shown, and so is the rest", async () => {
-  const { answer, end, texts, told } = speech();
+  const { answer, end, texts, events } = speech();
   answer.write("One.");
   answer.flush();
   answer.write("Two.");
   await end(0, "unspoken");
   expect(await answer.end()).toEqual({ heard: undefined });
-  expect([texts(), told]).toEqual([["One."], ["(unspoken)"]]);
+  expect([texts(), events]).toEqual([["One."], ["(unspoken)"]]);
 });
 
 test("blanks alone are not spoken", async () => {
@@ -135,17 +135,17 @@ test("blanks alone are not spoken", async () => {
 });
 
 test("speaking over the last word of a question does not end the turn that asks", async () => {
-  const { answer, end, told } = speech();
+  const { answer, end, events } = speech();
   const question = answer.aside({ text: "May I pay the bill now?" });
   await end(0, "interrupted", "May I pay the bill");
   expect(await question.spoken).toBe(true);
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
 });
 
 test("speaking over the start of a question ends the turn, because the question was not asked", async () => {
-  const { answer, end, told } = speech();
+  const { answer, end, events } = speech();
   const question = answer.aside({ text: "May I pay the bill now?" });
   await end(0, "interrupted", "May I");
   expect(await question.spoken).toBe(false);
-  expect(told).toEqual(["(interrupted)"]);
+  expect(events).toEqual(["(interrupted)"]);
 });

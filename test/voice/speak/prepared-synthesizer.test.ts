@@ -21,7 +21,7 @@ function voice({ fails = 0 } = {}) {
   return { asked, aborted, prepared: new PreparedSynthesizer({ speak, close: async () => {} }) };
 }
 
-async function heard(synthesizer: Synthesizer, texts: readonly string[], language = "en"): Promise<string> {
+async function soundOf(synthesizer: Synthesizer, texts: readonly string[], language = "en"): Promise<string> {
   async function* pieces() {
     yield* texts;
   }
@@ -37,14 +37,14 @@ test.each([
 ])("an answer that starts with the prepared sentence, %s, uses its sound and then the rest", async (_, texts) => {
   const { asked, prepared } = voice();
   prepared.prepare("It is ten.", "en");
-  expect(await heard(prepared, texts)).toBe("It is ten.Good night.");
+  expect(await soundOf(prepared, texts)).toBe("It is ten.Good night.");
   expect(asked).toEqual(["It is ten.", "Good night."]);
 });
 
 test("an answer that consists only of the prepared sentence asks the voice for nothing more", async () => {
   const { asked, prepared } = voice();
   prepared.prepare("It is ten.", "en");
-  expect(await heard(prepared, ["It is ten.", " "])).toBe("It is ten.");
+  expect(await soundOf(prepared, ["It is ten.", " "])).toBe("It is ten.");
   expect(asked).toEqual(["It is ten."]);
 });
 
@@ -55,22 +55,22 @@ test.each([
 ])("%s are spoken as if nothing had been prepared", async (_, texts, language) => {
   const { prepared } = voice();
   prepared.prepare("It is ten.", "en");
-  expect(await heard(prepared, texts, language)).toBe(texts.join(""));
+  expect(await soundOf(prepared, texts, language)).toBe(texts.join(""));
 });
 
 test("words said before the answer do not use up what was prepared for it", async () => {
   const { asked, prepared } = voice();
   prepared.prepare("It is ten.", "en");
-  expect(await heard(prepared, ["One moment."])).toBe("One moment.");
-  expect(await heard(prepared, ["It is ten."])).toBe("It is ten.");
+  expect(await soundOf(prepared, ["One moment."])).toBe("One moment.");
+  expect(await soundOf(prepared, ["It is ten."])).toBe("It is ten.");
   expect(asked).toEqual(["It is ten.", "One moment."]);
 });
 
 test("a prepared sentence is used once", async () => {
   const { asked, prepared } = voice();
   prepared.prepare("It is ten.", "en");
-  await heard(prepared, ["It is ten."]);
-  await heard(prepared, ["It is ten."]);
+  await soundOf(prepared, ["It is ten."]);
+  await soundOf(prepared, ["It is ten."]);
   expect(asked).toEqual(["It is ten.", "It is ten."]);
 });
 
@@ -82,13 +82,13 @@ test("a sentence that is discarded, or replaced, is aborted and never heard", as
   await expect.poll(() => asked).toEqual(["One.", "Two."]);
   throwAway();
   expect(aborted).toEqual(["One.", "Two."]);
-  expect(await heard(prepared, ["Two."])).toBe("Two.");
+  expect(await soundOf(prepared, ["Two."])).toBe("Two.");
   expect(asked).toEqual(["One.", "Two.", "Two."]);
 });
 
 test("a sound that could not be prepared is generated again", async () => {
   const { asked, prepared } = voice({ fails: 1 });
   prepared.prepare("It is ten.", "en");
-  expect(await heard(prepared, ["It is", " ten."])).toBe("It is ten.");
+  expect(await soundOf(prepared, ["It is", " ten."])).toBe("It is ten.");
   expect(asked).toEqual(["It is ten.", "It is ten."]);
 });

@@ -3,7 +3,7 @@ import { SentenceCutter } from "../../../src/session/answer/cut-sentences.ts";
 import { SpokenMarkup } from "../../../src/voice/speak/spoken-markup.ts";
 
 /** The parts of a text that are spoken. */
-async function spoken(text: string, language = "en"): Promise<string[]> {
+async function spokenPartsOf(text: string, language = "en"): Promise<string[]> {
   const markup = new SpokenMarkup(language);
   const cutter = new SentenceCutter(language);
   const words: string[] = [];
@@ -14,24 +14,34 @@ async function spoken(text: string, language = "en"): Promise<string[]> {
 
 test("a table is read row by row, each cell after its column name", async () => {
   const text = "Our plans:\n\n| Plan | Price |\n|:---|---:|\n| Small | **$5.** A month |\n| Large | |\n\nWhich one?";
-  expect(await spoken(text)).toEqual(["Our plans:", "Plan: Small, Price: $5. A month.", "Plan: Large.", "Which one?"]);
+  expect(await spokenPartsOf(text)).toEqual([
+    "Our plans:",
+    "Plan: Small, Price: $5. A month.",
+    "Plan: Large.",
+    "Which one?",
+  ]);
 });
 
 test("rows without column names are read as they are", async () => {
-  expect(await spoken("| a | b |\n| c | d |\nDone.")).toEqual(["a, b.\nc, d.", "Done."]);
-  expect(await spoken("| a | b |")).toEqual(["a, b."]);
+  expect(await spokenPartsOf("| a | b |\n| c | d |\nDone.")).toEqual(["a, b.\nc, d.", "Done."]);
+  expect(await spokenPartsOf("| a | b |")).toEqual(["a, b."]);
 });
 
 test("a table whose rows start without a vertical bar is read in the same way", async () => {
   const text = "Our plans:\n\nPlan | Price\n--- | :---:\nSmall | $5. A month\nLarge |\n\nWhich one?";
-  expect(await spoken(text)).toEqual(["Our plans:", "Plan: Small, Price: $5. A month.", "Plan: Large.", "Which one?"]);
+  expect(await spokenPartsOf(text)).toEqual([
+    "Our plans:",
+    "Plan: Small, Price: $5. A month.",
+    "Plan: Large.",
+    "Which one?",
+  ]);
 });
 
 test("a line with a vertical bar that starts no table is read", async () => {
-  expect(await spoken("Either this | or that.\nThe end | of it.")).toEqual([
+  expect(await spokenPartsOf("Either this | or that.\nThe end | of it.")).toEqual([
     "Either this | or that.\nThe end | of it.",
   ]);
-  expect(await spoken("This | or that\n")).toEqual(["This | or that"]);
+  expect(await spokenPartsOf("This | or that\n")).toEqual(["This | or that"]);
 });
 
 test.each([
@@ -39,11 +49,11 @@ test.each([
   ["a list's first line", "- ```sh\n  npm i\n  ```\n- Done.", ["Here is some code.", "Done."]],
   ["a quote", "> ```\n> code();\n> ```\nDone.", ["Here is some code.", "Done."]],
 ])("code in %s is mentioned, and the text after it is read", async (_, text, words) => {
-  expect(await spoken(text)).toEqual(words);
+  expect(await spokenPartsOf(text)).toEqual(words);
 });
 
 test("a table in a list is read row by row", async () => {
-  expect(await spoken("- Plans\n\n      | a | b |\n      |---|---|\n      | 1 | 2 |\n- Done.")).toEqual([
+  expect(await spokenPartsOf("- Plans\n\n      | a | b |\n      |---|---|\n      | 1 | 2 |\n- Done.")).toEqual([
     "Plans",
     "a: 1, b: 2.",
     "Done.",
@@ -56,9 +66,9 @@ test.each([
   ["tlh", "Here is some code."],
 ])("in %s, code is mentioned and not read", async (language, mention) => {
   const text = "Try this:\n```js\nconst a = b | c;\n| d |\nlog(a). B\n```\nThat's it.";
-  expect(await spoken(text, language)).toEqual(["Try this:", mention, "That's it."]);
+  expect(await spokenPartsOf(text, language)).toEqual(["Try this:", mention, "That's it."]);
 });
 
 test("other marks and emoji are not read", async () => {
-  expect(await spoken("## Title\n- **Bold** and `code`.\n🎉")).toEqual(["Title", "Bold and code."]);
+  expect(await spokenPartsOf("## Title\n- **Bold** and `code`.\n🎉")).toEqual(["Title", "Bold and code."]);
 });

@@ -24,8 +24,8 @@ test("the agent requested as a replacement gets the metadata of the previous dis
 
   await requestAgent(clients, room);
 
-  const told = (await clients.dispatches.listDispatch(room)).map(({ metadata }) => metadata);
-  expect(told.filter((metadata) => metadata === '{"agent": "billing"}')).toHaveLength(2);
+  const metadatas = (await clients.dispatches.listDispatch(room)).map(({ metadata }) => metadata);
+  expect(metadatas.filter((metadata) => metadata === '{"agent": "billing"}')).toHaveLength(2);
 });
 
 test("a worker with an agent name is for the rooms that were dispatched to it, and one without for all rooms", async () => {

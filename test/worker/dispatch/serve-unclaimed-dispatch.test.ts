@@ -58,9 +58,9 @@ test("a room whose job offer nobody accepts is served by the worker that request
   expect([seen?.identity, seen?.kind]).toEqual([`agent-${info?.job.id}`, ParticipantKind.AGENT]);
   expect(seen?.attributes["lk.agent_name"]).toBe(NOBODY);
   // Agents publish their state in an attribute.
-  const told = new Promise((resolve) => user.room.on(RoomEvent.ParticipantAttributesChanged, resolve));
+  const attributesChanged = new Promise((resolve) => user.room.on(RoomEvent.ParticipantAttributesChanged, resolve));
   await agent.localParticipant?.setAttributes({ "lk.agent.state": "listening" });
-  expect(await told).toMatchObject({ "lk.agent.state": "listening" });
+  expect(await attributesChanged).toMatchObject({ "lk.agent.state": "listening" });
   await agent.disconnect();
   await user.leave();
 });

@@ -8,7 +8,7 @@ import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
 
 /** Records the hooks' calls, in order. */
-class Told {
+class HookRecorder {
   readonly calls: { readonly hook: keyof Hooks; readonly data: Record<string, unknown> }[] = [];
 
   get hooks(): Hooks {
@@ -30,12 +30,12 @@ const start = (options: AgentOptions) => TestAgent.start({ hasHooks: true, ...op
 const look = defineTool({ description: "Looks.", input: { type: "object" }, run: () => ({ found: 7 }) });
 
 test("hooks are called for the start, each turn and the end, with plain data", async () => {
-  const told = new Told();
-  await using agent = await start({ agent: told.hooks, tools: { look }, metadata: '{"order": 4}' });
+  const recorder = new HookRecorder();
+  await using agent = await start({ agent: recorder.hooks, tools: { look }, metadata: '{"order": 4}' });
   const user = await agent.client("ana", {}, { name: "Ana", attributes: { customer: "12" } });
   agent.model.script([reply([toolUse("look", { for: "it" })]), reply([text("Seven.")])]);
   await user.answerTo(await user.say("How many?"));
-  await expect.poll(() => told.names).toEqual(["onSessionStart", "onTurnEnd"]);
+  await expect.poll(() => recorder.names).toEqual(["onSessionStart", "onTurnEnd"]);
 
   await agent.deleteRoom();
 
@@ -64,7 +64,7 @@ test("hooks are called for the start, each turn and the end, with plain data", a
   };
   const tokens = { inputTokens: expect.any(Number), outputTokens: expect.any(Number) };
   const usage = { ...tokens, cacheReadTokens: expect.any(Number), cacheWriteTokens: expect.any(Number) };
-  expect(told.calls).toEqual([
+  expect(recorder.calls).toEqual([
     {
       hook: "onSessionStart",
       data: {
@@ -94,10 +94,10 @@ test("hooks are called for the start, each turn and the end, with plain data", a
 });
 
 test("a session that another worker takes over starts once, and ends once: when everybody has left", async () => {
-  const told = new Told();
-  await using agent = await start({ agent: told.hooks });
+  const recorder = new HookRecorder();
+  await using agent = await start({ agent: recorder.hooks });
   const user = await agent.client("ana");
-  await expect.poll(() => told.names).toEqual(["onSessionStart"]);
+  await expect.poll(() => recorder.names).toEqual(["onSessionStart"]);
 
   await agent.leave();
   await agent.join();
@@ -107,29 +107,32 @@ test("a session that another worker takes over starts once, and ends once: when 
   await user.leave();
   await agent.ended();
 
-  expect(told.names).toEqual(["onSessionStart", "onTurnEnd", "onSessionEnd"]);
-  expect(told.calls.at(-1)?.data).toMatchObject({ reason: "participants_left", turns: [{ said: "Are you there?" }] });
+  expect(recorder.names).toEqual(["onSessionStart", "onTurnEnd", "onSessionEnd"]);
+  expect(recorder.calls.at(-1)?.data).toMatchObject({
+    reason: "participants_left",
+    turns: [{ said: "Are you there?" }],
+  });
 });
 
 test("a call that the agent ends has this as its reason", async () => {
-  const told = new Told();
-  await using agent = await start({ agent: { ...told.hooks, callTools: { end_call: true } } });
+  const recorder = new HookRecorder();
+  await using agent = await start({ agent: { ...recorder.hooks, callTools: { end_call: true } } });
   const user = await agent.client("ana");
   agent.model.script([reply([text("Goodbye."), toolUse("end_call")])]);
   await user.say("Bye");
 
   await agent.ended();
 
-  expect(told.calls.at(-1)).toMatchObject({ hook: "onSessionEnd", data: { reason: "ended_by_agent" } });
+  expect(recorder.calls.at(-1)).toMatchObject({ hook: "onSessionEnd", data: { reason: "ended_by_agent" } });
 });
 
 test("a room in which nobody was starts nothing and ends nothing", async () => {
-  const told = new Told();
-  await using agent = await start({ agent: told.hooks });
+  const recorder = new HookRecorder();
+  await using agent = await start({ agent: recorder.hooks });
 
   await agent.deleteRoom();
 
-  expect(told.calls).toEqual([]);
+  expect(recorder.calls).toEqual([]);
 });
 
 test("hooks that throw, reject or never end affect no turn, and each cause one log line", async () => {
@@ -213,7 +216,7 @@ test("the end of a session waits for its hook, but no longer than five seconds",
 }, 30_000);
 
 test("an agent's own hook replaces the config's, and the config's others stay", async () => {
-  const [config, own] = [new Told(), new Told()];
+  const [config, own] = [new HookRecorder(), new HookRecorder()];
   const { onTurnEnd } = own.hooks;
   await using agent = await start({
     agent: config.hooks,

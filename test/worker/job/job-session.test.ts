@@ -104,9 +104,9 @@ test("an agent whose session another agent keeps leaves the room, which is not a
   await session.close(0);
 
   expect(reasons).toEqual(["another agent serves the session"]);
-  const told = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
+  const logged = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
   // There is no LiveKit here that could list dispatches.
-  const warnings = told.filter(({ level }) => level > 30).map(({ msg }) => msg);
+  const warnings = logged.filter(({ level }) => level > 30).map(({ msg }) => msg);
   expect(warnings.filter((msg) => msg !== "listing dispatches failed")).toEqual([]);
-  expect(told.map(({ msg }) => msg)).toContain("another agent serves this session, leaving the room");
+  expect(logged.map(({ msg }) => msg)).toContain("another agent serves this session, leaving the room");
 });

@@ -41,7 +41,7 @@ export async function kubernetesSchemas(version: string): Promise<Validate> {
   const crdPath = await goModuleFile({ ...KEDA, path: "config/crd/bases/keda.sh_scaledobjects.yaml" });
   const crd = parse(await readFile(crdPath, "utf8")) as Crd;
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
-  ajv.addSchema(strict({ $id: "/kubernetes", definitions: { ...definitions, ...LENIENT } }) as Schema);
+  ajv.addSchema(closeObjects({ $id: "/kubernetes", definitions: { ...definitions, ...LENIENT } }) as Schema);
   const pointers = new Map<string, string>();
   for (const [name, schema] of Object.entries(definitions))
     for (const kind of (schema["x-kubernetes-group-version-kind"] ?? []) as Kind[])
@@ -50,7 +50,7 @@ export async function kubernetesSchemas(version: string): Promise<Validate> {
     const id = idOf({ group: crd.spec.group, version: name, kind: crd.spec.names.kind });
     // A CRD leaves the metadata to the API server, which uses one schema for all kinds.
     const properties = { ...(schema.openAPIV3Schema["properties"] as Schema), metadata: { $ref: OBJECT_META } };
-    ajv.addSchema(strict({ ...schema.openAPIV3Schema, properties, $id: id }) as Schema);
+    ajv.addSchema(closeObjects({ ...schema.openAPIV3Schema, properties, $id: id }) as Schema);
     pointers.set(id, id);
   }
   return (resource) => {
@@ -72,10 +72,10 @@ const OBJECT_META = "/kubernetes#/definitions/io.k8s.apimachinery.pkg.apis.meta.
 const idOf = ({ group, version, kind }: Kind) => [...(group === "" ? [] : [group]), version, kind].join("/");
 
 /** The same schema, except that objects may contain only the listed fields. */
-function strict(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(strict);
+function closeObjects(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closeObjects);
   if (typeof schema !== "object" || schema === null) return schema;
-  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, strict(value)]));
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closeObjects(value)]));
   const isOpen = "additionalProperties" in schema || "x-kubernetes-preserve-unknown-fields" in schema;
   // A property may itself be named "properties".
   const isObject = "properties" in schema && (schema as Schema)["type"] === "object";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
-const TELLER = join(import.meta.dirname, "../../fixtures/soak/tell-heap.ts");
+const REPORTER = join(import.meta.dirname, "../../fixtures/soak/report-heap.ts");
 const ANSWER_WITHIN_MS = 20_000;
 
 /**
@@ -16,9 +16,9 @@ export class LiveHeap {
 
   constructor(folder: string) {
     this.#folder = folder;
-    const teller = pathToFileURL(TELLER);
-    teller.searchParams.set("folder", folder);
-    this.nodeOptions = `--import ${teller.href}`;
+    const reporter = pathToFileURL(REPORTER);
+    reporter.searchParams.set("folder", folder);
+    this.nodeOptions = `--import ${reporter.href}`;
   }
 
   /** MB in the JavaScript heap and in external memory. `undefined` for a process that has only just started. */
@@ -29,7 +29,7 @@ export class LiveHeap {
     process.kill(pid, "SIGUSR2");
     const giveUpAt = performance.now() + ANSWER_WITHIN_MS;
     while (!existsSync(file)) {
-      if (performance.now() > giveUpAt) throw new Error(`Process ${pid} does not say what it holds`);
+      if (performance.now() > giveUpAt) throw new Error(`Process ${pid} did not report its heap size`);
       await sleep(10);
     }
     return Number(readFileSync(file, "utf8")) / 1_024 / 1_024;

@@ -101,7 +101,7 @@ export class TlsWorld implements AsyncDisposable {
 
   /** Reloads HAProxy, as edge.sh does every day. */
   async reloadEdge(): Promise<void> {
-    const reloaded = says(this.#edge, LOADED);
+    const reloaded = untilOutput(this.#edge, LOADED);
     this.#edge.kill("SIGUSR2");
     await reloaded;
   }
@@ -162,7 +162,7 @@ async function startEdge({ services: { edge }, network }: Parts): Promise<ChildP
     PATH: `${dirname(command)}:${process.env["PATH"]}`,
     LD_LIBRARY_PATH: libraries,
   });
-  await says(child, LOADED);
+  await untilOutput(child, LOADED);
   return child;
 }
 
@@ -174,7 +174,7 @@ async function startCaddy({ services, network, folder }: Parts, caddy: string, a
     XDG_CONFIG_HOME: folder,
     SSL_CERT_FILE: authority,
   });
-  await says(child, /certificate obtained successfully/);
+  await untilOutput(child, /certificate obtained successfully/);
 }
 
 /** Starts LiveKit and the worker with their secrets in files, as in deploy/compose.secrets.yml. */
@@ -202,7 +202,7 @@ async function startLivekitAndWorker({ services, network, folder }: Parts, token
     STT: "none",
     TTS: "none",
   });
-  await Promise.all([says(livekit, /starting LiveKit server/), says(worker, /"event":"ready"/)]);
+  await Promise.all([untilOutput(livekit, /starting LiveKit server/), untilOutput(worker, /"event":"ready"/)]);
 }
 
 /** A certificate authority with ACME, on the internet. @returns its root certificate */
@@ -212,7 +212,7 @@ async function startAuthority(network: ContainerNetwork, caddy: string, folder: 
   const data = join(folder, "authority-data");
   const env = { XDG_DATA_HOME: data, XDG_CONFIG_HOME: data };
   const authority = network.spawn("client", [caddy, "run", "--config", config, "--adapter", "caddyfile"], env);
-  await says(authority, /certificate obtained successfully/);
+  await untilOutput(authority, /certificate obtained successfully/);
   return join(data, "caddy/pki/authorities/local/root.crt");
 }
 
@@ -229,7 +229,7 @@ async function homeThatTrusts(certificate: string, folder: string): Promise<stri
 }
 
 /** Resolves once a program's output contains this. Rejects with the output if the program exits first. */
-async function says(child: ChildProcess, pattern: RegExp): Promise<void> {
+async function untilOutput(child: ChildProcess, pattern: RegExp): Promise<void> {
   const said = Promise.withResolvers<void>();
   let output = "";
   for (const stream of [child.stdout, child.stderr])

@@ -1,4 +1,4 @@
-import { deniedError } from "./denied.ts";
+import { deniedError } from "./denied-error.ts";
 
 /** A picture of this width is about 40 kB in base64, small enough for `display`. */
 const WIDTH = 640;

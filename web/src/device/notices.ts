@@ -14,7 +14,7 @@ const MAX_NOTICES = 3;
  * A notice is removed after this many answers have started. By then, the person has read it, and the messages still
  * show its call.
  */
-const GOES_AFTER_ANSWERS = 2;
+const REMOVED_AFTER_ANSWERS = 2;
 
 const notices = watchedValue<readonly Notice[]>([]);
 let count = 0;
@@ -32,7 +32,7 @@ export function closeNotice(id: number): void {
 /** Counts an answer that has started, and removes notices that are too old. */
 export function ageNotices(): void {
   const older = notices.get().map((notice) => ({ ...notice, answers: notice.answers + 1 }));
-  notices.set(older.filter(({ answers }) => answers < GOES_AFTER_ANSWERS));
+  notices.set(older.filter(({ answers }) => answers < REMOVED_AFTER_ANSWERS));
 }
 
 export function closeNotices(): void {

@@ -12,7 +12,7 @@ export type DeviceTool =
 
 const KEY = "parley.device";
 /** Tools that read personal data are off by default. */
-const AT_FIRST: Readonly<Record<DeviceTool, boolean>> = {
+const DEFAULTS: Readonly<Record<DeviceTool, boolean>> = {
   show_notification: true,
   ask_user: true,
   get_location: false,
@@ -34,8 +34,8 @@ export function setSwitch(tool: DeviceTool, isOn: boolean): void {
 
 function load(): Readonly<Record<DeviceTool, boolean>> {
   try {
-    return { ...AT_FIRST, ...(JSON.parse(localStorage.getItem(KEY) ?? "{}") as object) };
+    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(KEY) ?? "{}") as object) };
   } catch {
-    return AT_FIRST;
+    return DEFAULTS;
   }
 }

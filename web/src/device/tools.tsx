@@ -1,7 +1,7 @@
 import { toolResult, useClientTool } from "@parley/react";
 import type { ReactNode } from "react";
 import { takePhoto } from "./camera.ts";
-import { deniedError } from "./denied.ts";
+import { deniedError } from "./denied-error.ts";
 import { showNotice } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
 

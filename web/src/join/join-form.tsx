@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from "react";
 import { type JoinError, type JoinedTalk, joinTalk, toJoinError } from "./join-talk.ts";
-import { loadName, loadRooms } from "./remembered.ts";
+import { loadName, loadRooms } from "./browser-storage.ts";
 
 interface JoinFormProps {
   readonly onJoined: (talk: JoinedTalk) => void;

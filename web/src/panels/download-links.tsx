@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { loadScenario, loadTranscript } from "../shared/read-record.ts";
+import { loadScenario, loadTranscript } from "../shared/worker-api.ts";
 import { saveFile } from "../shared/save-file.ts";
 
 /** Downloads the conversation as Markdown or JSON, or copies it as a test. */

@@ -2,7 +2,7 @@ import { useParley } from "@parley/react";
 import { type ReactNode, useEffect } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { toVisible } from "../shared/exact-json.ts";
-import { readJson } from "../shared/read-record.ts";
+import { readJson } from "../shared/worker-api.ts";
 import { useRecord } from "../shared/use-record.tsx";
 
 /** A session in the response of `GET /sessions`. */

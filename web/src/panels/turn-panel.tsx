@@ -2,7 +2,7 @@ import { type SpokenTurn, textOf, type TurnTimings, useMessage, useToolCalls } f
 import { type ReactNode, useMemo } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { toVisible } from "../shared/exact-json.ts";
-import { loadTurns } from "../shared/read-record.ts";
+import { loadTurns } from "../shared/worker-api.ts";
 import { useRecord } from "../shared/use-record.tsx";
 import { toTitle } from "../tools/describe-call.ts";
 import { toTime } from "./to-time.ts";

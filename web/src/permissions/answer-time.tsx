@@ -10,18 +10,18 @@ const WARN_MS = 30_000;
 interface AnswerTimeProps {
   /** Unix ms. */
   readonly until: number;
-  readonly onMore: () => void;
+  readonly onMoreTime: () => void;
 }
 
 /**
  * Shows how long a request stays open, with a button for more time. Warns screen readers once before the time runs out.
  */
-export function AnswerTime({ until, onMore }: AnswerTimeProps): ReactNode {
+export function AnswerTime({ until, onMoreTime }: AnswerTimeProps): ReactNode {
   const isSoon = useIsPast(until - WARN_MS);
   return (
     <div className="answer-time" data-soon={isSoon}>
       <TimeLeft until={until} />
-      <button type="button" className="quiet" onClick={onMore} aria-keyshortcuts="m">
+      <button type="button" className="quiet" onClick={onMoreTime} aria-keyshortcuts="m">
         More time <kbd aria-hidden="true">m</kbd>
       </button>
       <span className="visually-hidden" role="status">

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { toVisible } from "../shared/exact-json.ts";
 import { ExactText } from "../shared/exact-text.tsx";
-import { readJson, request } from "../shared/read-record.ts";
+import { readJson, request } from "../shared/worker-api.ts";
 import { useRecord } from "../shared/use-record.tsx";
 
 interface Grant {

@@ -92,7 +92,7 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
     >
       <div className="eyebrow">
         <p>Permission{waiting > 0 && `, ${waiting} more waiting`}</p>
-        {expiresAt !== undefined && <AnswerTime until={expiresAt} onMore={() => tell(extend(id))} />}
+        {expiresAt !== undefined && <AnswerTime until={expiresAt} onMoreTime={() => tell(extend(id))} />}
       </div>
       <h2 id="permission-title" dir="auto">
         {toVisible(title)}

@@ -18,7 +18,7 @@ const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 const SOUND_EVENTS = [RoomEvent.AudioPlaybackStatusChanged];
 
 /** Shows each problem in one sentence that says what to do about it. */
-export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNode {
+export function Problems({ onRejoin }: { readonly onRejoin: () => void }): ReactNode {
   const { liveKit } = useJoinedTalk();
   const { problem, isConnected } = useTalk();
   const { reason } = useAgentState();
@@ -35,7 +35,7 @@ export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNo
       {left !== undefined && connection === ConnectionState.Disconnected && (
         <p className="problem">
           {left}{" "}
-          <button type="button" onClick={onAgain}>
+          <button type="button" onClick={onRejoin}>
             Join again
           </button>
         </p>

@@ -24,7 +24,7 @@ const LARGE_PNG = 1_000_000;
  * The maximum total size of a message's files, in bytes. The envelope, of at most 4 MiB, must also hold the text and
  * the files' names.
  */
-export const MOST_BYTES = 4_000_000;
+export const MAX_TOTAL_BYTES = 4_000_000;
 
 /**
  * Prepares a file for sending. Scales pictures down to the size that models see, except animations.

@@ -4,12 +4,12 @@ import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { ExactText } from "../shared/exact-text.tsx";
 import { Attachment } from "./message/attachment.tsx";
 import { EditMessage } from "./message/edit-message.tsx";
-import { HOW_IT_ENDED } from "./message/how-it-ended.ts";
+import { STATE_LABELS } from "./message/state-labels.ts";
 import { MessageActions } from "./message/message-actions.tsx";
 import { MessageView } from "./message/message-view.tsx";
 import { StoredPart } from "./message/stored-part.tsx";
 import type { useEarlierTurns } from "./use-earlier-turns.ts";
-import { When } from "./message/when.tsx";
+import { MessageTime } from "./message/message-time.tsx";
 
 interface Variations {
   readonly edit: (messageId: string, text: string) => Promise<void>;
@@ -76,12 +76,12 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
         />
       )}
       {isAnswered && seen && <MessageView id={turnId} earlier={turn} edit={edit} regenerate={regenerate} />}
-      {isAnswered && !seen && (answer.length > 0 || HOW_IT_ENDED[state] !== undefined) && (
-        <li className="message assistant" data-state={HOW_IT_ENDED[state] && state}>
+      {isAnswered && !seen && (answer.length > 0 || STATE_LABELS[state] !== undefined) && (
+        <li className="message assistant" data-state={STATE_LABELS[state] && state}>
           <div className="head">
             <p className="who">Agent</p>
-            <When at={at} by="worker" />
-            <MessageActions onAgain={isComplete ? () => tell(regenerate(messageId)) : undefined} />
+            <MessageTime at={at} by="worker" />
+            <MessageActions onRegenerate={isComplete ? () => tell(regenerate(messageId)) : undefined} />
           </div>
           <div className="body">
             {answer.map((part, index) => (
@@ -89,7 +89,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
             ))}
           </div>
           {heard !== undefined && <p className="note">{heard === "" ? "None of it was heard" : `Heard: “${heard}”`}</p>}
-          {HOW_IT_ENDED[state] !== undefined && <p className="note">{HOW_IT_ENDED[state]}</p>}
+          {STATE_LABELS[state] !== undefined && <p className="note">{STATE_LABELS[state]}</p>}
         </li>
       )}
     </>
@@ -122,7 +122,7 @@ function EarlierQuestion({ turn, said, problem, onEdit }: EarlierQuestionProps):
     <li ref={item} className="message user">
       <div className="head">
         <p className="who">{isOwn ? "You" : <ExactText>{saidBy}</ExactText>}</p>
-        <When at={turn.at} by="worker" />
+        <MessageTime at={turn.at} by="worker" />
         <MessageActions onEdit={isOwn && onEdit ? () => setEditing(true) : undefined} />
       </div>
       {isEditing ? (

@@ -16,18 +16,18 @@ import { AgentBadge } from "./agent-badge.tsx";
 import { Announcer } from "./announcer.tsx";
 import { Composer } from "./composer.tsx";
 import { MessageList } from "./message-list.tsx";
-import { useKeptFocus } from "./use-kept-focus.ts";
+import { useFocusFallback } from "./use-focus-fallback.ts";
 
 interface TalkPageProps {
   readonly onLeave: () => void;
-  readonly onAgain: () => void;
+  readonly onRejoin: () => void;
 }
 
-export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
+export function TalkPage({ onLeave, onRejoin }: TalkPageProps): ReactNode {
   const { identity, room } = useJoinedTalk();
   const [isPanelOpen, setPanelOpen] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
-  useKeptFocus();
+  useFocusFallback();
   return (
     <UsageLog>
       <Reachability>
@@ -57,7 +57,7 @@ export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
           <main className="talk" aria-label="Talk">
             <MessageList />
             <div className="foot">
-              <Problems onAgain={onAgain} />
+              <Problems onRejoin={onRejoin} />
               <Questions />
               <Composer />
             </div>

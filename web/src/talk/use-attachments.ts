@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
-import { type AttachedFile, attachFile, MOST_BYTES } from "./attached-file.ts";
+import { type AttachedFile, attachFile, MAX_TOTAL_BYTES } from "./attached-file.ts";
 
 interface Attachments {
   readonly files: readonly AttachedFile[];
@@ -44,8 +44,8 @@ export function useAttachments(): Attachments {
     };
   }, [add]);
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
-  const isTooLarge = bytes > MOST_BYTES;
-  const tooLarge = `The attached files are too large: ${toMegabytes(bytes)} in total, but at most ${toMegabytes(MOST_BYTES)} can be sent. Remove one.`;
+  const isTooLarge = bytes > MAX_TOTAL_BYTES;
+  const tooLarge = `The attached files are too large: ${toMegabytes(bytes)} in total, but at most ${toMegabytes(MAX_TOTAL_BYTES)} can be sent. Remove one.`;
   return {
     files,
     problem: isTooLarge ? tooLarge : problem,

@@ -1,7 +1,7 @@
 import { type SpokenTurn, type TalkEntry, useParley } from "@parley/react";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { loadTurns } from "../shared/read-record.ts";
+import { loadTurns } from "../shared/worker-api.ts";
 import { useRecord } from "../shared/use-record.tsx";
 
 const NONE: readonly SpokenTurn[] = [];

@@ -3,7 +3,7 @@ import { memo, type ReactNode } from "react";
 import { ExactText } from "../shared/exact-text.tsx";
 
 /** Returns the id of the call that shows this form, or `undefined` for a call made by the model. */
-export function askingCall(toolUseId: string): string | undefined {
+export function parentCallId(toolUseId: string): string | undefined {
   return /^form:([\w-]+):/u.exec(toolUseId)?.[1];
 }
 

@@ -10,7 +10,7 @@ import { CancelCall } from "./cancel-call.tsx";
 import { toExtra, toPretty, toRefusal, toRunner, toState, toSummary, toTitle } from "./describe-call.ts";
 import { DisplayView } from "./display-view.tsx";
 import { toExtraAnswers } from "./extra-answers.ts";
-import { SaveWhole } from "./save-whole.tsx";
+import { SaveFullCall } from "./save-full-call.tsx";
 import { TimeLeft } from "./time-left.tsx";
 
 const ICONS: Readonly<Record<ToolCall["status"], string>> = {
@@ -57,7 +57,7 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
           {editedInput !== undefined && <JsonRow title="Ran with" json={editedInput} />}
           {output !== undefined && <JsonRow title="Result" json={output} />}
         </dl>
-        {isCut === true && id !== undefined && <SaveWhole callId={id} name={name} />}
+        {isCut === true && id !== undefined && <SaveFullCall callId={id} name={name} />}
       </details>
       {progress !== undefined && isOpen(call) && (
         <progress value={progress} aria-label={`Progress of ${toTitle(name)}`}>

@@ -3,12 +3,12 @@ import type { ReactNode } from "react";
 interface MessageActionsProps {
   readonly onEdit?: (() => void) | undefined;
   /** Answers the question again. */
-  readonly onAgain?: (() => void) | undefined;
+  readonly onRegenerate?: (() => void) | undefined;
 }
 
 /** The actions for a message, shown next to its author. */
-export function MessageActions({ onEdit, onAgain }: MessageActionsProps): ReactNode {
-  if (!onEdit && !onAgain) return null;
+export function MessageActions({ onEdit, onRegenerate }: MessageActionsProps): ReactNode {
+  if (!onEdit && !onRegenerate) return null;
   return (
     <p className="actions">
       {onEdit && (
@@ -16,8 +16,8 @@ export function MessageActions({ onEdit, onAgain }: MessageActionsProps): ReactN
           Edit
         </button>
       )}
-      {onAgain && (
-        <button type="button" className="quiet" onClick={onAgain}>
+      {onRegenerate && (
+        <button type="button" className="quiet" onClick={onRegenerate}>
           Answer again
         </button>
       )}

@@ -10,18 +10,18 @@ import {
 import { memo, type ReactNode, useRef, useState } from "react";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { ExactText } from "../../shared/exact-text.tsx";
-import { askingCall } from "../../tools/asked-forms.tsx";
+import { parentCallId } from "../../tools/asked-forms.tsx";
 import { CallCard } from "../../tools/call-card.tsx";
 import { useIsMicrophoneOn } from "../../voice/microphone-state.ts";
 import { useSound } from "../../voice/sound-switch.ts";
 import { Attachment } from "./attachment.tsx";
 import { EditMessage } from "./edit-message.tsx";
-import { HOW_IT_ENDED } from "./how-it-ended.ts";
+import { STATE_LABELS } from "./state-labels.ts";
 import { mergeParts } from "./merge-parts.ts";
 import { MessageActions } from "./message-actions.tsx";
 import { thumbnailOf } from "./sent-pictures.ts";
 import { StoredPart } from "./stored-part.tsx";
-import { When } from "./when.tsx";
+import { MessageTime } from "./message-time.tsx";
 
 interface MessageViewProps {
   readonly id: string;
@@ -45,10 +45,10 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
     <li ref={item} className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
       <div className="head">
         <p className="who">{role === "user" ? from === undefined ? "You" : <ExactText>{from}</ExactText> : "Agent"}</p>
-        {earlier ? <When at={earlier.at} by="worker" /> : <When at={message.at} by="device" />}
+        {earlier ? <MessageTime at={earlier.at} by="worker" /> : <MessageTime at={message.at} by="device" />}
         <MessageActions
           onEdit={isComplete && role === "user" && from === undefined ? () => setEditing(true) : undefined}
-          onAgain={
+          onRegenerate={
             isComplete && role === "assistant" && replyTo !== undefined
               ? () => inBackground(regenerate(replyTo))
               : undefined
@@ -92,9 +92,9 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
           )}
         </div>
       )}
-      {HOW_IT_ENDED[state] !== undefined && (
+      {STATE_LABELS[state] !== undefined && (
         <p className="note">
-          {HOW_IT_ENDED[state]}
+          {STATE_LABELS[state]}
           {problem !== undefined && `: ${problem}`}
           {isReader && parts.some((part) => restOf(part, message) !== "") && ". The dimmed part was not read aloud."}
         </p>
@@ -134,7 +134,7 @@ function restOf(part: Part, { isSpoken }: TalkMessage): string {
 }
 
 function CallPart({ toolUseId }: { readonly toolUseId: string }): ReactNode {
-  const asking = askingCall(toolUseId);
+  const asking = parentCallId(toolUseId);
   if (asking !== undefined) return <FormPart toolUseId={toolUseId} asking={asking} />;
   return <ToolCallView toolUseId={toolUseId} fallback={CallCard} />;
 }

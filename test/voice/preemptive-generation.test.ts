@@ -35,13 +35,13 @@ test("the first sentence's sound is generated before a spoken turn has certainly
   const wrap = (voice: Synthesizer): Synthesizer => ({
     speak: async function* (text, options) {
       const index = sounded.push("") - 1;
-      async function* noted() {
+      async function* recordedPieces() {
         for await (const piece of text) {
           sounded[index] += piece;
           yield piece;
         }
       }
-      yield* voice.speak(noted(), options);
+      yield* voice.speak(recordedPieces(), options);
     },
     close: () => voice.close(),
   });

@@ -5,22 +5,22 @@ import { IssuedContent } from "../../src/model-server/issued-content.ts";
 import type { Json } from "../../src/model-server/step.ts";
 import { validateRequest } from "../../src/model-server/validate-request.ts";
 
-export interface Judge extends AsyncDisposable {
+export interface RequestChecker extends AsyncDisposable {
   readonly url: string;
   /** The reasons for which the API would have refused requests, in order. */
-  readonly verdicts: string[];
+  readonly rejections: string[];
   requestCount: number;
 }
 
 /**
  * Starts a proxy for another model server that passes everything on, and checks each request against the API's rules.
  */
-export async function startJudge(target: string): Promise<Judge> {
+export async function startRequestChecker(target: string): Promise<RequestChecker> {
   const server = createServer((incoming, outgoing) => {
     void buffer(incoming).then((body) => {
-      judge.requestCount += 1;
-      const verdict = validateRequest(JSON.parse(body.toString()) as Json, new IssuedContent());
-      if (verdict !== undefined) judge.verdicts.push(verdict);
+      checker.requestCount += 1;
+      const rejection = validateRequest(JSON.parse(body.toString()) as Json, new IssuedContent());
+      if (rejection !== undefined) checker.rejections.push(rejection);
       const passed = forward(target + (incoming.url ?? ""), { method: incoming.method, headers: incoming.headers });
       passed.on("response", (response) => {
         outgoing.writeHead(response.statusCode ?? 500, response.headers);
@@ -32,14 +32,14 @@ export async function startJudge(target: string): Promise<Judge> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const judge: Judge = {
+  const checker: RequestChecker = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    verdicts: [],
+    rejections: [],
     requestCount: 0,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
-  return judge;
+  return checker;
 }

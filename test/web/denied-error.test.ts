@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deniedError } from "../../web/src/device/denied.ts";
+import { deniedError } from "../../web/src/device/denied-error.ts";
 
 test.each([
   ["camera", new DOMException("Permission denied", "NotAllowedError"), "does not allow this page to use it"],

@@ -26,14 +26,14 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 const newcomer = isWanted ? forFile(() => Newcomer.arrive()) : ({} as Newcomer);
 
 /** Installs with another program. The agent's folder is as `npm run create` creates it. */
-async function anew(install: () => Promise<unknown>): Promise<void> {
+async function createAndInstall(install: () => Promise<unknown>): Promise<void> {
   await rm(join(newcomer.place, "my-agent"), { recursive: true, force: true });
   await newcomer.create("my-agent");
   await install();
 }
 
 /** Everything that a newcomer does after the installation. */
-async function walk() {
+async function tryAgent() {
   const doctor = await newcomer.parley("doctor");
   const tests = await newcomer.run("node", "--test");
   await newcomer.run(join(newcomer.agent, "node_modules/.bin/tsc"));
@@ -53,39 +53,39 @@ const WALKED = {
 
 test.runIf(isWanted).each(["22.18.0", "24", "26"])("with npm and Node %s", async (version) => {
   const { env } = newcomer;
-  await anew(() => newcomer.install());
+  await createAndInstall(() => newcomer.install());
   const program = await newcomer.run("npx", "-y", "-p", `node@${version}`, "node", "-p", "process.execPath");
   newcomer.env = { ...env, PATH: `${dirname(program.trim())}:${env["PATH"]}` };
 
   const found = await newcomer.run("node", "--version");
-  const walked = await walk().finally(() => (newcomer.env = env));
+  const walked = await tryAgent().finally(() => (newcomer.env = env));
 
   expect(found).toContain(`v${version}`);
   expect(walked).toEqual(WALKED);
 });
 
 test.runIf(isWanted)("with pnpm", async () => {
-  await anew(async () => {
+  await createAndInstall(async () => {
     await writeFile(join(newcomer.agent, "pnpm-workspace.yaml"), PNPM_SETTINGS);
     await newcomer.run("npx", ...PNPM, "install");
   });
 
-  expect(await walk()).toEqual(WALKED);
+  expect(await tryAgent()).toEqual(WALKED);
 });
 
 test.runIf(isWanted)("with Yarn and its linker node-modules", async () => {
-  await anew(async () => {
+  await createAndInstall(async () => {
     await writeFile(join(newcomer.agent, ".yarnrc.yml"), "nodeLinker: node-modules\nenableTelemetry: false\n");
     // Without this file, Yarn treats a parent folder as the project.
     await writeFile(join(newcomer.agent, "yarn.lock"), "");
     await newcomer.run("npx", ...YARN, "install", "--no-immutable");
   });
 
-  expect(await walk()).toEqual(WALKED);
+  expect(await tryAgent()).toEqual(WALKED);
 });
 
 test.runIf(isWanted)("in a pnpm workspace, with the tools in a separate package", async () => {
-  await anew(async () => {
+  await createAndInstall(async () => {
     const [root, tools] = [newcomer.place, join(newcomer.place, "our-tools")];
     await mkdir(tools);
     await cp(join(newcomer.agent, "tools/roll-dice.ts"), join(tools, "roll-dice.ts"));
@@ -100,7 +100,7 @@ test.runIf(isWanted)("in a pnpm workspace, with the tools in a separate package"
     await newcomer.run("npx", ...PNPM, "install");
   });
 
-  const walked = await walk();
+  const walked = await tryAgent();
   for (const name of ["package.json", "pnpm-workspace.yaml", "our-tools", "node_modules"])
     await rm(join(newcomer.place, name), { recursive: true, force: true });
 
@@ -108,7 +108,7 @@ test.runIf(isWanted)("in a pnpm workspace, with the tools in a separate package"
 });
 
 test.runIf(isWanted)("as in a slim container, after npm ci --omit=dev", async () => {
-  await anew(() => newcomer.install());
+  await createAndInstall(() => newcomer.install());
   await using cleanup = new AsyncDisposableStack();
   const model = cleanup.use(await startModelServer());
   model.script(() => reply([text("I am here.")]));

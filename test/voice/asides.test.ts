@@ -26,7 +26,7 @@ async function ask({ tools, steps }: Asked) {
 }
 
 /** Waits until everything said in reply has been heard. */
-async function heard(question: Asked) {
+async function hearReply(question: Asked) {
   const talk = await ask(question);
   const { user, asked } = talk;
   await user.untilSound(asked);
@@ -36,7 +36,7 @@ async function heard(question: Asked) {
 }
 
 /** A session that uses a tool, which runs until the test releases it. */
-async function waiting(more: {
+async function startSlowTool(more: {
   readonly filler?: string;
   readonly fillerAfterMs?: number;
   readonly noticeAfterMs?: number;
@@ -44,31 +44,31 @@ async function waiting(more: {
   const { promise, resolve } = Promise.withResolvers<string>();
   const look = defineTool({ ...LOOK, ...more, run: () => promise });
   const talk = await ask({ tools: { look }, steps: [reply([toolUse("look")]), reply([text("Here it is.")])] });
-  const letGo = () => {
+  const release = () => {
     resolve("found");
     return performance.now();
   };
-  return { ...talk, letGo };
+  return { ...talk, release };
 }
 
 test("a filler is heard once, however long the tool takes", async () => {
-  await using talk = await waiting({ filler: "One moment.", fillerAfterMs: 300 });
+  await using talk = await startSlowTool({ filler: "One moment.", fillerAfterMs: 300 });
   const { user, asked } = talk;
   await user.untilSound(asked);
   await user.untilSilence();
-  const released = talk.letGo();
+  const released = talk.release();
   expect(user.secondsHeard(asked, released)).toBeLessThan(1.5 * (await secondsOf("One moment.")));
   await user.client.next("assistant_sentence", ({ text: said }) => said === "Here it is.");
   await user.untilHeard(0.5 * (await secondsOf("Here it is.")), released);
 });
 
 test("the worker apologizes for a slow call, after a while", async () => {
-  await using talk = await waiting({ noticeAfterMs: 1_500 });
+  await using talk = await startSlowTool({ noticeAfterMs: 1_500 });
   const { user, asked } = talk;
   expect((await user.untilSound(asked)) - asked).toBeGreaterThan(1_500);
   await user.untilSilence();
   const notice = await secondsOf("This is taking a little longer.");
-  expect(user.secondsHeard(asked, talk.letGo())).toBeLessThan(1.5 * notice);
+  expect(user.secondsHeard(asked, talk.release())).toBeLessThan(1.5 * notice);
 });
 
 const quick = defineTool({ ...LOOK, run: () => "found" });
@@ -80,7 +80,7 @@ test.each([
   ["a timeout that the model says nothing about", endless, [reply([toolUse("look")]), reply([])]],
   ["a turn that failed", quick, [httpError(400, "invalid_request_error")]],
 ] as const)("%s is heard", async (_what, look, steps) => {
-  await using talk = await heard({ tools: { look }, steps });
+  await using talk = await hearReply({ tools: { look }, steps });
   expect(talk.user.secondsHeard(talk.asked)).toBeGreaterThan(0.5);
 });
 
@@ -91,7 +91,7 @@ test("words_spoken: a call starts when the words before it have been heard", asy
   };
   const before = "I am going to open the big door for you right now.";
   const look = defineTool({ ...LOOK, startWhen: "words_spoken", run });
-  await using talk = await heard({
+  await using talk = await hearReply({
     tools: { look },
     steps: [reply([text(before), toolUse("look")]), reply([text("It is open.")])],
   });

@@ -5,7 +5,7 @@ import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { clockMs } from "../clock.ts";
 
 /** One call to a client: when its request was sent, and how long it took until its result was accepted. */
-export interface NotedCall {
+export interface TimedCall {
   readonly sentAt: number;
   readonly ms: number;
 }
@@ -15,7 +15,7 @@ export interface NotedCall {
 // recorded. Checked with @livekit/rtc-node 0.13.35, which calls `livekitRetrievePtr` for all bytes it sends.
 const folder = process.env["BENCH_CALLS_FOLDER"];
 if (folder !== undefined) {
-  const calls: NotedCall[] = [];
+  const calls: TimedCall[] = [];
   let sentAt: number | undefined;
   const require = createRequire(createRequire(import.meta.url).resolve("@livekit/rtc-node"));
   const bindings = require("@livekit/rtc-ffi-bindings") as { livekitRetrievePtr: (bytes: Uint8Array) => bigint };

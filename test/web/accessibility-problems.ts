@@ -7,7 +7,7 @@ const COLORS = [
 ] as const;
 
 /** The problems that axe finds in the page's current state, in light, dark and forced colors, each with its element. */
-export async function findingsOf(page: Page): Promise<readonly string[]> {
+export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   const findings = [...(await run(page))];
   for (const colors of COLORS) {

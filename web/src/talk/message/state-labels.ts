@@ -1,5 +1,5 @@
 /** Labels for an answer that did not complete, or a message that is not delivered yet. */
-export const HOW_IT_ENDED: Readonly<Record<string, string>> = {
+export const STATE_LABELS: Readonly<Record<string, string>> = {
   interrupted: "Interrupted",
   cancelled: "Stopped",
   failed: "Failed",

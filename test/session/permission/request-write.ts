@@ -14,7 +14,7 @@ interface Options extends AgentOptions {
  * A user who is asked whether the model may write notes/a.md, and what the model says `then`. Closed when the test
  * ends.
  */
-export async function askedToWrite(then: readonly string[], { guarded, ...options }: Options = {}) {
+export async function requestWrite(then: readonly string[], { guarded, ...options }: Options = {}) {
   const { tool, ran } = guardedTool(guarded);
   const agent = await TestAgent.start({ tools: { write: tool }, ...options });
   onTestFinished(() => agent[Symbol.asyncDispose]());

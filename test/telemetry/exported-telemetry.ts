@@ -7,13 +7,13 @@ import { readOtelConfig } from "../../src/worker/settings/load-config.ts";
 import { startTelemetry } from "../../src/worker/telemetry/start-telemetry.ts";
 import { OtlpReceiver } from "../support/servers/otlp-receiver.ts";
 
-export interface WatchingOptions {
+export interface TelemetryOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly settings?: Partial<TelemetrySettings>;
 }
 
 /** This process's telemetry, started as in a job process, and the OTLP endpoint that receives it. */
-export class Watching implements AsyncDisposable {
+export class ExportedTelemetry implements AsyncDisposable {
   readonly receiver: OtlpReceiver;
   readonly telemetry: Telemetry;
   readonly logger: Logger;
@@ -22,7 +22,7 @@ export class Watching implements AsyncDisposable {
   /** Sends the remaining telemetry. The endpoint keeps what it received. */
   readonly close: () => Promise<void>;
 
-  private constructor(receiver: OtlpReceiver, { env = {}, settings = {} }: WatchingOptions) {
+  private constructor(receiver: OtlpReceiver, { env = {}, settings = {} }: TelemetryOptions) {
     this.receiver = receiver;
     process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = receiver.url;
     const otel = readOtelConfig(parseEnvironment({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }));
@@ -40,8 +40,8 @@ export class Watching implements AsyncDisposable {
     this.logger = pino({ level: "info", mixin: activeTrace, serializers: { error: describeError } }, { write });
   }
 
-  static async start(options: WatchingOptions = {}): Promise<Watching> {
-    return new Watching(await OtlpReceiver.start(), options);
+  static async start(options: TelemetryOptions = {}): Promise<ExportedTelemetry> {
+    return new ExportedTelemetry(await OtlpReceiver.start(), options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,7 +4,7 @@ import { useEffect } from "react";
  * Keeps the focus on the page. A button can disappear while it has the focus, such as Stop when the answer ends. The
  * browser would then drop the focus, and keyboard users would have to start again at the top of the page.
  */
-export function useKeptFocus(): void {
+export function useFocusFallback(): void {
   useEffect(() => {
     let last: HTMLElement | undefined;
     let panel: Element | null = null;

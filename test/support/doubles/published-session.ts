@@ -13,7 +13,7 @@ import type { TurnEvent } from "../../../src/turn/turn-event.ts";
 const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 /** A session that is stored and published as in a job process, without a room and a model. */
-export class FollowedTalk {
+export class PublishedSession {
   readonly id: string;
   readonly room: string;
   readonly #recorder: Recorder;
@@ -31,7 +31,7 @@ export class FollowedTalk {
     this.#publish = createEventPublisher({ writer: { sql: publishWith, lease }, logger: pino({ level: "silent" }) });
   }
 
-  static async begin(sql: Sql, publishWith = sql): Promise<FollowedTalk> {
+  static async begin(sql: Sql, publishWith = sql): Promise<PublishedSession> {
     const id = createId();
     const room = `room-${id}`;
     const claim = {
@@ -43,10 +43,10 @@ export class FollowedTalk {
       leaseMs: 60_000,
     };
     await claimSession(sql, claim);
-    return new FollowedTalk(sql, { id, room, publishWith });
+    return new PublishedSession(sql, { id, room, publishWith });
   }
 
-  begin({ isSpoken = false } = {}): FollowedTurn {
+  begin({ isSpoken = false } = {}): PublishedTurn {
     const turn: TurnRecord = {
       id: createId(),
       position: ++this.#position,
@@ -58,7 +58,7 @@ export class FollowedTalk {
       blocks: [],
     };
     this.#recorder.beginTurn(turn, { isSpoken });
-    const followed = new FollowedTurn(turn, this.#recorder, this.#publish);
+    const followed = new PublishedTurn(turn, this.#recorder, this.#publish);
     followed.tell({ type: "turn_start", model: "claude-test" });
     return followed;
   }
@@ -72,7 +72,7 @@ export class FollowedTalk {
   }
 }
 
-class FollowedTurn {
+class PublishedTurn {
   readonly turn: TurnRecord;
   readonly #recorder: Recorder;
   readonly #publish: SessionWatcher;

@@ -14,7 +14,7 @@ const database = forFile(tempDatabase);
 const BUDGET = 1_000;
 const STEP: Usage = { inputTokens: 580, outputTokens: 20, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-const asked = (words: string): Parameters<OpenStream>[0] => ({
+const requestFor = (words: string): Parameters<OpenStream>[0] => ({
   history: [{ role: "user", blocks: [{ blockType: "text", textContent: words, content: null }] }],
   isCompacted: false,
   toolChoice: "auto",
@@ -59,7 +59,7 @@ async function startSession() {
 async function turnsAnswer({ limited, speculations }: Awaited<ReturnType<typeof startSession>>, words: string) {
   const { signal } = new AbortController();
   speculations.beginTurn();
-  const stream = speculations.take(asked(words))?.stream(signal) ?? limited(asked(words), signal);
+  const stream = speculations.take(requestFor(words))?.stream(signal) ?? limited(requestFor(words), signal);
   for await (const event of stream) if (event.type === "message_stop") return event.stopReason;
   return undefined;
 }
@@ -67,13 +67,13 @@ async function turnsAnswer({ limited, speculations }: Awaited<ReturnType<typeof 
 test("preemptive calls that are not used count, and the budget is exceeded by one step at most", async () => {
   const session = await startSession();
   const { limited: openStream, speculations, spent, requests } = session;
-  speculations.begin(asked("I"), { openStream });
+  speculations.begin(requestFor("I"), { openStream });
   await expect.poll(spent).toBe(581);
-  speculations.begin(asked("I would"), { openStream });
+  speculations.begin(requestFor("I would"), { openStream });
   await expect.poll(spent).toBe(2 * 581);
 
   expect(await turnsAnswer(session, "I would like tea.")).toBe("budget");
-  speculations.begin(asked("Please."), { openStream });
+  speculations.begin(requestFor("Please."), { openStream });
   expect(await turnsAnswer(session, "Please.")).toBe("budget");
 
   expect(requests).toEqual(["I", "I would"]);
@@ -83,7 +83,7 @@ test("preemptive calls that are not used count, and the budget is exceeded by on
 test("a preemptive call that is used counts once", async () => {
   const session = await startSession();
   const { limited: openStream, speculations, spent, requests } = session;
-  speculations.begin(asked("Tea."), { openStream });
+  speculations.begin(requestFor("Tea."), { openStream });
   await expect.poll(spent).toBe(600);
 
   expect(await turnsAnswer(session, "Tea.")).toBe("end_turn");

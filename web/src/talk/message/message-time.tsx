@@ -4,7 +4,7 @@ import { useClockAhead } from "../../shared/worker-clock.ts";
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-interface WhenProps {
+interface MessageTimeProps {
   /** Unix ms. */
   readonly at: number;
   /** The clock that `at` was read from. The time shown is converted to this device's clock. */
@@ -12,7 +12,7 @@ interface WhenProps {
 }
 
 /** The time of a message, with the date unless it is today. */
-export function When({ at, by }: WhenProps): ReactNode {
+export function MessageTime({ at, by }: MessageTimeProps): ReactNode {
   const aheadMs = useClockAhead();
   const date = new Date(by === "worker" ? at + aheadMs : at);
   const isToday = date.toDateString() === new Date().toDateString();

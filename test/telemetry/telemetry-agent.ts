@@ -1,54 +1,54 @@
 import type { Telemetry } from "../../src/telemetry/telemetry.ts";
 import { TestAgent, type AgentOptions } from "../support/agent.ts";
 import type { OtlpReceiver } from "../support/servers/otlp-receiver.ts";
-import { Watching, type WatchingOptions } from "./watching.ts";
+import { ExportedTelemetry, type TelemetryOptions } from "./exported-telemetry.ts";
 
 /** A session in a real room whose spans, metrics, events and log lines go to a real OTLP endpoint. */
-export class WatchedTalk implements AsyncDisposable {
+export class TelemetryAgent implements AsyncDisposable {
   readonly agent: TestAgent;
-  readonly #watching: Watching;
+  readonly #exported: ExportedTelemetry;
 
-  private constructor(agent: TestAgent, watching: Watching) {
+  private constructor(agent: TestAgent, exported: ExportedTelemetry) {
     this.agent = agent;
-    this.#watching = watching;
+    this.#exported = exported;
   }
 
   static async start({
     env = {},
     settings = {},
     ...options
-  }: WatchingOptions & AgentOptions = {}): Promise<WatchedTalk> {
-    const watching = await Watching.start({ env, settings });
-    const { logger, telemetry } = watching;
-    return new WatchedTalk(await TestAgent.start({ ...options, logger, telemetry }), watching);
+  }: TelemetryOptions & AgentOptions = {}): Promise<TelemetryAgent> {
+    const exported = await ExportedTelemetry.start({ env, settings });
+    const { logger, telemetry } = exported;
+    return new TelemetryAgent(await TestAgent.start({ ...options, logger, telemetry }), exported);
   }
 
   get telemetry(): Telemetry {
-    return this.#watching.telemetry;
+    return this.#exported.telemetry;
   }
 
   get receiver(): OtlpReceiver {
-    return this.#watching.receiver;
+    return this.#exported.receiver;
   }
 
   /** The log lines, which are exported as well. */
   get lines(): readonly string[] {
-    return this.#watching.lines;
+    return this.#exported.lines;
   }
 
   /** Sends the remaining telemetry while the session is still open. */
   async closeTelemetry(): Promise<void> {
-    await this.#watching.close();
+    await this.#exported.close();
   }
 
   /** Ends the session and sends the remaining telemetry. The endpoint keeps what it received. */
   async end(): Promise<void> {
     await this.agent.leave();
-    await this.#watching.close();
+    await this.#exported.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.agent[Symbol.asyncDispose]();
-    await this.#watching[Symbol.asyncDispose]();
+    await this.#exported[Symbol.asyncDispose]();
   }
 }

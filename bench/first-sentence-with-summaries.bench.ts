@@ -26,20 +26,26 @@ test("from a message to the first sentence of its answer, with notes and without
   const times: [number[], number[]] = [[], []];
   for (let turn = 0; turn < TURNS; turn++) {
     for (const arm of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-      times[arm].push(await firstWordMs(users[arm]));
+      times[arm].push(await firstSentenceMs(users[arm]));
       // Pauses after each turn. Otherwise, one conversation's summaries would be written during the other's turn.
       await sleep(PAUSE_MS);
     }
   }
 
   const of = (ms: readonly number[]) => ({ p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) });
-  const [noted, plain] = [of(times[0]), of(times[1])];
+  const [summarized, plain] = [of(times[0]), of(times[1])];
   const [written] = await withNotes.sql<
     { count: number }[]
   >`select count(*)::int as count from summaries where text is not null`;
-  const figures = { turns: TURNS, pauseMs: PAUSE_MS, summaries: written?.count ?? 0, withNotes: noted, without: plain };
+  const figures = {
+    turns: TURNS,
+    pauseMs: PAUSE_MS,
+    summaries: written?.count ?? 0,
+    withNotes: summarized,
+    without: plain,
+  };
   console.log(JSON.stringify(figures));
-  console.log(`p95 with notes / without: ${(noted.p95 / plain.p95).toFixed(3)}`);
+  console.log(`p95 with notes / without: ${(summarized.p95 / plain.p95).toFixed(3)}`);
   await recordTalks({ notes: { ...run, ...figures } });
   expect(figures.summaries).toBeGreaterThan(0);
 });
@@ -52,7 +58,7 @@ async function startAgent(summaryModel?: string): Promise<TestAgent> {
   return agent;
 }
 
-async function firstWordMs(user: Participant): Promise<number> {
+async function firstSentenceMs(user: Participant): Promise<number> {
   const askedAt = performance.now();
   const id = await user.say(`And then? ${WORDS}`);
   const start = await user.next("start_answer", ({ previousId }) => previousId === id);

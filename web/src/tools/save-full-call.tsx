@@ -1,16 +1,16 @@
 import { type ReactNode, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { loadCall } from "../shared/read-record.ts";
+import { loadCall } from "../shared/worker-api.ts";
 import { saveFile } from "../shared/save-file.ts";
 
-interface SaveWholeProps {
+interface SaveFullCallProps {
   readonly callId: string;
   /** The name of the call's tool. */
   readonly name: string;
 }
 
 /** Explains that a call is too large to show in full, and offers to save it as a file. */
-export function SaveWhole({ callId, name }: SaveWholeProps): ReactNode {
+export function SaveFullCall({ callId, name }: SaveFullCallProps): ReactNode {
   const { token } = useJoinedTalk();
   const [problem, setProblem] = useState<string>();
   const save = async () => {
