@@ -1,6 +1,6 @@
 import { BufferedStream } from "../../lib/buffered-stream.ts";
 import type { ModelEvent } from "../../llm/model-event.ts";
-import { Speaker } from "../answer/speaker.ts";
+import { SentenceStream } from "../answer/sentence-stream.ts";
 import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 
 /** The maximum number of preemptive calls per turn. Each is wasted if the participant keeps speaking. */
@@ -130,10 +130,10 @@ function firstSentence(language: string | undefined, onFirst: (sentence: string)
     if (!hasFirst && text !== "") onFirst(text);
     hasFirst = true;
   };
-  const speaker = new Speaker({ onSentence, onText: () => {} }, { language });
+  const stream = new SentenceStream({ onSentence, onText: () => {} }, { language });
   return (event) => {
     if (hasFirst) return;
-    if (event.type === "block_delta" && event.delta.type === "text") speaker.write(event.delta.text);
-    if (event.type === "block_stop") speaker.flush();
+    if (event.type === "block_delta" && event.delta.type === "text") stream.write(event.delta.text);
+    if (event.type === "block_stop") stream.flush();
   };
 }

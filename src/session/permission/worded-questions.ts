@@ -91,7 +91,7 @@ export class WordedQuestions {
   }
 
   /** Returns the id of the oldest question that this participant's next words may answer. */
-  awaitedWords(identity: string): string | undefined {
+  openQuestionId(identity: string): string | undefined {
     return this.#askedOf(identity)[0]?.record.id;
   }
 

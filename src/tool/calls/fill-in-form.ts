@@ -40,12 +40,12 @@ export interface FormPorts {
 }
 
 /**
- * One form request from a call. `count` is the request's index in the call, and stays the same if an idempotent tool
+ * One form request from a call. `index` is the request's index in the call, and stays the same if an idempotent tool
  * runs again.
  */
 interface Request<Content> {
   readonly request: Elicitation<Content>;
-  readonly count: number;
+  readonly index: number;
 }
 
 interface Asked {
@@ -68,7 +68,7 @@ const MAX_MESSAGE_LENGTH = 2_000;
  */
 export async function fillInForm<Content>(
   parent: OpenCall,
-  { request, count }: Request<Content>,
+  { request, index }: Request<Content>,
   ports: FormPorts,
 ): Promise<Elicited<Content>> {
   const { message } = request;
@@ -78,7 +78,7 @@ export async function fillInForm<Content>(
   let problem: string | undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const form = { message, requestedSchema: schema.jsonSchema, ...(problem !== undefined && { problem }) };
-    const answer = await ask({ parent, form, fields, key: `${count}.${attempt}` }, ports);
+    const answer = await ask({ parent, form, fields, key: `${index}.${attempt}` }, ports);
     if (answer.action !== "accept") return answer;
     const parsed = tryParse(schema, answer.content);
     if ("value" in parsed) return { action: "accept", content: parsed.value as Content };

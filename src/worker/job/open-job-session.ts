@@ -222,7 +222,7 @@ interface AgentsParts {
 function createAgents(job: JobRoom, services: SessionServices, { memories, logger }: AgentsParts): SessionAgents {
   return new SessionAgents({
     agents: services.agents,
-    standard: services.standardAgent,
+    defaultAgent: services.defaultAgent,
     dispatch: job.metadata ?? "",
     listDispatches: () => seenDispatches(job, job.agentName ?? ""),
     dispatchedTo: job.agentName,
