@@ -19,7 +19,7 @@ import type { Outbox } from "../wire/outbox.ts";
 const REMEMBERED_ANSWERS = 1_000;
 
 /** A part of the session that asks participants for something. */
-interface Asking {
+interface AnswerAwaiter {
   /** Whether this participant was asked for this answer, and the call or request is still open. */
   readonly isAwaited: (from: string, answer: AnsweredRequest) => boolean;
   /** Whether any answer from this participant is awaited. */
@@ -27,7 +27,7 @@ interface Asking {
 }
 
 /** A part of the session that asks participants questions in words. */
-interface WordsAsking {
+interface QuestionAsker {
   /** The id of a question that this participant's next words may answer. */
   readonly openQuestionId: (from: string) => string | undefined;
 }
@@ -36,8 +36,8 @@ interface AdmissionOptions {
   readonly outbox: Pick<Outbox, "postRefusal" | "postError">;
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly policy: { readonly phrases?: PhraseTable };
-  readonly asking: readonly Asking[];
-  readonly worded: readonly WordsAsking[];
+  readonly asking: readonly AnswerAwaiter[];
+  readonly worded: readonly QuestionAsker[];
   readonly telemetry: Pick<SessionTelemetry, "recordDropped">;
   readonly logger: Pick<Logger, "warn">;
 }

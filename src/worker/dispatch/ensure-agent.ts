@@ -33,7 +33,7 @@ const JOINS_WITHIN_MS = 10_000;
 const ACCEPTED_WITHIN_MS = 2_500;
 const CHECK_EVERY_MS = 100;
 
-interface Asking {
+interface AgentRequest {
   /** The identity of an agent that has died. LiveKit would keep this agent in the room for up to 20 s. */
   readonly former?: string | undefined;
   /**
@@ -53,7 +53,7 @@ interface Asking {
 export async function ensureAgent(
   clients: RoomClients,
   room: string,
-  { former, needsAgent, isAllowed }: Asking,
+  { former, needsAgent, isAllowed }: AgentRequest,
 ): Promise<AgentDispatch | undefined> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   const dead = participants.find(({ identity }) => identity === former);

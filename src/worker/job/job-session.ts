@@ -131,7 +131,7 @@ export class JobSession {
 
   async #release(): Promise<void> {
     this.#parts.succession.close();
-    if (this.#opened) await (this.#releasing ??= leave(this.#opened));
+    if (this.#opened) await (this.#releasing ??= releaseSession(this.#opened));
   }
 
   async #untilPause(late: AbortSignal): Promise<void> {
@@ -146,7 +146,7 @@ export class JobSession {
 }
 
 /** Releases the session to another worker. A running turn is left for that worker to resume. */
-export async function leave({ session, close, abandon }: OpenedSession): Promise<void> {
+export async function releaseSession({ session, close, abandon }: OpenedSession): Promise<void> {
   if (session.isAtPause) await close(0);
   else await abandon().catch(() => close(0));
 }
