@@ -258,7 +258,7 @@ export class SessionTurns {
       if (begin.turn.blocks.length > 0) return begin;
     }
     this.#shown.makeRoom({
-      summaryText: this.#summarizer?.latest,
+      written: this.#summarizer?.latest,
       isWriting: this.#summarizer?.isAble ?? false,
       isCold: performance.now() - this.#lastEnd > CACHE_LASTS_MS,
     });

@@ -161,25 +161,23 @@ export class ContextWindow {
 
   /**
    * Makes room before a turn begins. If past turns exceed the budget, drops enough of them to stay within the budget
-   * for a while, starting with those that `summaryText` covers. If the prompt cache has expired anyway, drops the
+   * for a while, starting with those that `written` covers. If the prompt cache has expired anyway, drops the
    * covered turns even within the budget.
    */
-  makeRoom({ summaryText, isWriting = false, isCold = false }: Moment = {}): void {
+  makeRoom({ written, isWriting = false, isCold = false }: Moment = {}): void {
     const { budgetTokens, hardTokens } = this.#limits;
     const isOver = (share = 1) => {
       const isTooLarge = turnsBytes(this.#turns) > hardTokens * MAX_BYTES_A_TOKEN;
       const atMost = turnsBytes(this.#turns) * (this.#gauge.rate ?? 0);
       return isTooLarge || (atMost > budgetTokens * share && this.tokensOf(this.#turns) > budgetTokens * share);
     };
-    const summarized = summaryText
-      ? this.#turns.findLastIndex(({ position }) => position <= summaryText.textTo) + 1
-      : 0;
-    if (summarized > 0 && (isOver() || isCold))
-      this.#summarizeDroppedTurns(Math.min(summarized, this.#turns.length - 1), summaryText);
+    const covered = written ? this.#turns.findLastIndex(({ position }) => position <= written.textTo) + 1 : 0;
+    if (covered > 0 && (isOver() || isCold))
+      this.#summarizeDroppedTurns(Math.min(covered, this.#turns.length - 1), written);
     if (!isOver(isWriting ? PATIENCE : 1)) return;
     const firstWhole = this.#turns.at(-WHOLE_TURNS);
     if (firstWhole) this.#shortenBefore({ position: firstWhole.position, sequence: 0 });
-    this.#evictOldest(budgetTokens * KEPT_SHARE, summaryText);
+    this.#evictOldest(budgetTokens * KEPT_SHARE, written);
   }
 
   /**
@@ -310,25 +308,21 @@ export class ContextWindow {
    * Drops the oldest turns until the rest has at most this many tokens or is a single turn. Returns `false` if none had
    * to be dropped.
    */
-  #evictOldest(tokens: number, summaryText?: SummaryText): boolean {
+  #evictOldest(tokens: number, written?: SummaryText): boolean {
     const { rate = USUAL_RATE } = this.#gauge;
     const bytesWith = this.#weigh();
     const isTooMuch = (turn: TurnRecord) => bytesWith(turn) * rate > tokens;
     const lastDropped = Math.min(this.#turns.findLastIndex(isTooMuch), this.#turns.length - 2);
     if (lastDropped < 0) return false;
-    this.#summarizeDroppedTurns(lastDropped + 1, summaryText);
+    this.#summarizeDroppedTurns(lastDropped + 1, written);
     return true;
   }
 
-  #summarizeDroppedTurns(count: number, summaryText?: SummaryText): void {
+  #summarizeDroppedTurns(count: number, written?: SummaryText): void {
     if (count <= 0) return;
     const { languageOf, onDropped } = this.#ports;
     const before = turnsBytes(this.#turns);
-    this.#summary = summarizeDroppedTurns(this.#turns.slice(0, count), {
-      before: this.#summary,
-      summaryText,
-      languageOf,
-    });
+    this.#summary = summarizeDroppedTurns(this.#turns.slice(0, count), { before: this.#summary, written, languageOf });
     if (this.#summary) onDropped(this.#summary);
     this.#from = this.#turns[count]?.position ?? (this.#turns.at(-1)?.position ?? 0) + 1;
     this.#turns = this.#turns.slice(count);

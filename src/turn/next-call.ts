@@ -18,7 +18,7 @@ export interface ContextLimits {
 /** What `makeRoom` needs to know before a turn begins. */
 export interface Moment {
   /** A model's text on turns that are still in the window. */
-  readonly summaryText?: SummaryText | undefined;
+  readonly written?: SummaryText | undefined;
   /** Whether more of that text is being written. If so, the window may exceed its budget for a while (`PATIENCE`). */
   readonly isWriting?: boolean;
   /** Whether the prompt cache has expired by now. */

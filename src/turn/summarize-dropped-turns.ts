@@ -24,19 +24,18 @@ interface DroppedTurnsInput extends Pick<DroppedTurnsPorts, "languageOf"> {
   /** The summary of the turns that were dropped earlier. */
   readonly before: Summary | undefined;
   /** The text that a model has written since then. */
-  readonly summaryText: SummaryText | undefined;
+  readonly written: SummaryText | undefined;
 }
 
 /** Returns the summary that replaces the turns dropped now (given oldest first) and all turns before them. */
 export function summarizeDroppedTurns(
   turns: readonly TurnRecord[],
-  { before, summaryText, languageOf }: DroppedTurnsInput,
+  { before, written, languageOf }: DroppedTurnsInput,
 ): Summary | undefined {
   const [first, last] = [turns[0], turns.at(-1)];
   if (!first || !last) return before;
   const known = before ?? NO_SUMMARY_TEXT;
-  const { text, textFrom, textTo, model, usage } =
-    summaryText && summaryText.textTo > known.textTo ? summaryText : known;
+  const { text, textFrom, textTo, model, usage } = written && written.textTo > known.textTo ? written : known;
   const range = { id: createId(), from: first.position, to: last.position, toTurn: last.id };
   const promises = promisedAfter(before?.promises ?? [], turns);
   return {

@@ -25,7 +25,7 @@ export class SseStreams {
   readonly #times: SseTimes;
   readonly #loopShare = new LoopShare();
   readonly #open = new Set<SseStream>();
-  /** How many places each participant occupies, with streams that are open or about to open. */
+  /** How many streams each participant has open or is about to open. */
   readonly #openCounts = new Map<string, number>();
   #openTotal = 0;
 
@@ -76,11 +76,11 @@ export class SseStreams {
    */
   take({ room, identity }: RoomAccess): () => void {
     const key = `${room}\n${identity}`;
-    const taken = this.#openCounts.get(key) ?? 0;
-    if (taken >= MAX_STREAMS_OF_ONE)
+    const open = this.#openCounts.get(key) ?? 0;
+    if (open >= MAX_STREAMS_OF_ONE)
       throw new HttpError(429, `A participant may open at most ${MAX_STREAMS_OF_ONE} streams`, { headers: RETRY_SOON });
     if (this.#openTotal >= MAX_STREAMS) throw new HttpError(503, "Too many streams are open", { headers: RETRY_SOON });
-    this.#openCounts.set(key, taken + 1);
+    this.#openCounts.set(key, open + 1);
     this.#openTotal += 1;
     return () => {
       const left = (this.#openCounts.get(key) ?? 1) - 1;
