@@ -3,7 +3,7 @@ import type { JsonObject } from "../lib/json.ts";
 /**
  * The summary that replaces omitted turns. It is shown before the first turn of the context window, and never changes.
  */
-export interface Summary extends Notes {
+export interface Summary extends SummaryText {
   readonly id: string;
   /**
    * Positions of the first and last turn that were dropped when the summary was created. The summary covers earlier
@@ -16,11 +16,11 @@ export interface Summary extends Notes {
   readonly people: readonly Person[];
 }
 
-/** A model's notes on turns. */
-export interface Notes {
+/** The part of a summary that a model wrote. */
+export interface SummaryText {
   /** `null` if the model wrote none. */
   readonly text: string | null;
-  /** The position of the first turn that the text covers, including the earlier notes that it continues. */
+  /** The position of the first turn that the text covers, including the earlier text that it continues. */
   readonly textFrom: number;
   /** The position of the last turn that the text covers. */
   readonly textTo: number;
@@ -29,7 +29,7 @@ export interface Notes {
   readonly usage: JsonObject | null;
 }
 
-export const NO_NOTES: Notes = { text: null, textFrom: 0, textTo: 0, model: null, usage: null };
+export const NO_SUMMARY_TEXT: SummaryText = { text: null, textFrom: 0, textTo: 0, model: null, usage: null };
 
 /**
  * An outcome that was promised to the model and not reported yet. A type alias, like `Person`, because it is stored as
@@ -38,7 +38,7 @@ export const NO_NOTES: Notes = { text: null, textFrom: 0, textTo: 0, model: null
 export type PromisedOutcome = { readonly toolUseId: string; readonly toolName: string; readonly participant: string };
 export type Person = { readonly identity: string; readonly language: string | null };
 
-/** Returns a summary as the model sees it: facts from the record, then the model's notes, marked as such. */
+/** Returns a summary as the model sees it: facts from the record, then the model's text, marked as notes. */
 export function prefaceOf({ to, text, textFrom, textTo, promises, people }: Summary): string {
   const named = people.map(({ identity, language }) => JSON.stringify(identity) + (language ? ` (${language})` : ""));
   const lines = [

@@ -19,8 +19,8 @@ export class TurnAbort extends Error {
   }
 }
 
-/** Whether a participant ended the turn, by ControlStop or with new input. */
-export function isUserAbort(signal: AbortSignal): signal is AbortSignal & { readonly reason: TurnAbort } {
+/** Whether only the turn was aborted, and not the session: by ControlStop, by new input, or for a waiting turn. */
+export function isOnlyTurnAborted(signal: AbortSignal): signal is AbortSignal & { readonly reason: TurnAbort } {
   return signal.aborted && signal.reason instanceof TurnAbort && signal.reason.kind !== "closed";
 }
 
@@ -32,6 +32,6 @@ export function endAfterAbort(signal: AbortSignal): {
   readonly state: "interrupted" | "cancelled" | "failed";
   readonly error: AppError | undefined;
 } {
-  if (!isUserAbort(signal)) return { state: "failed", error: new AppError("unavailable", CLOSED) };
+  if (!isOnlyTurnAborted(signal)) return { state: "failed", error: new AppError("unavailable", CLOSED) };
   return { state: signal.reason.kind === "stopped" ? "cancelled" : "interrupted", error: undefined };
 }

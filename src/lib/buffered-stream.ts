@@ -47,16 +47,16 @@ export class BufferedStream<Item> {
         signal.throwIfAborted();
         onItem(item);
         this.#items.push(item);
-        this.#tell();
+        this.#notify();
       }
       this.#end = {};
     } catch (error) {
       this.#end = { error };
     }
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#news.resolve();
     this.#news = Promise.withResolvers();
   }

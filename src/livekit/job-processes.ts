@@ -1,5 +1,5 @@
 import { initializeLogger, type AgentServer } from "@livekit/agents";
-import { moduleBeside } from "../lib/module-beside.ts";
+import { siblingModuleUrl } from "../lib/sibling-module-url.ts";
 
 /** A session spends most of its time waiting, so it does not need V8's default of 48 MB for young objects. */
 const JOB_YOUNG_SPACE = ["--max-semi-space-size=4"];
@@ -29,7 +29,7 @@ export function startAgentsLog(logLevel: string): string {
  * @param areHosts whether each process serves many sessions
  */
 export function setJobArguments({ areHosts }: { readonly areHosts: boolean }): void {
-  const guard = moduleBeside(import.meta.url, "stdout-guard").href;
+  const guard = siblingModuleUrl(import.meta.url, "stdout-guard").href;
   if (process.execArgv.includes(guard)) return;
   process.execArgv.push("--import", guard, ...(areHosts ? HOST_YOUNG_SPACE : JOB_YOUNG_SPACE));
 }

@@ -1,6 +1,6 @@
 /** Set on a participant while its room has no agent because all workers are full. The next agent to join removes it. */
 export const WAITING_ATTRIBUTE = "parley.waiting";
-export const WAITING_FOR_PLACE = "workers_full";
+export const WAITING_FOR_SLOT = "workers_full";
 
 /** LiveKit's attribute for the agent's state. */
 export const LIVEKIT_STATE_ATTRIBUTE = "lk.agent.state";

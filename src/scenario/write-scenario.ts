@@ -19,7 +19,7 @@ const MAX_BYTES = 1_048_576;
 
 const TOO_LARGE = `with it the record is over ${MAX_BYTES} bytes`;
 
-interface Talk {
+interface RecordedSession {
   readonly sessionId: string;
   readonly room: string;
   readonly tools: ReadonlyMap<string, ServerTool>;
@@ -33,7 +33,7 @@ interface Talk {
  */
 export async function writeScenario(
   sql: Sql,
-  { sessionId, room, tools }: Talk,
+  { sessionId, room, tools }: RecordedSession,
 ): Promise<{ readonly yaml: string } | { readonly why: string }> {
   const end = await endOfBudget(sql, { sessionId, before: MAX_TURNS + 1, maxBytes: MAX_BYTES });
   const [all, calls, times] = await Promise.all([
@@ -45,8 +45,8 @@ export async function writeScenario(
   const turns = (first < 0 ? all : all.slice(0, first)).map(withTestIdentity);
   const why = all[first] ? whyNotScripted(all[first], calls) : end <= MAX_TURNS ? TOO_LARGE : undefined;
   const left = why && `turn ${turns.length + 1} is left out: ${why}`;
-  const isSaid = turns.some(({ parentMessageId }) => parentMessageId !== null);
-  if (!isSaid) return { why: left ?? "nothing has been said yet" };
+  const hasMessage = turns.some(({ parentMessageId }) => parentMessageId !== null);
+  if (!hasMessage) return { why: left ?? "nothing has been said yet" };
   const redact = createRedact();
   const scenario = toScenario({ name: `the talk of ${room}`, turns, calls, times, ownTools: tools, redact });
   const notes = [

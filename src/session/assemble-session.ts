@@ -116,7 +116,7 @@ function followAgents(world: SessionWorld, callEnd: CallEnd | undefined, session
       session().setLanguage(identity, language);
     },
     storeAgent: (agent) => store.storeAgent(agent),
-    forget: (summary) => session().forget(summary),
+    replaceWithSummary: (summary) => session().replaceWithSummary(summary),
   });
   void agents?.first
     .then((served) => store.storeFirstAgent(served))

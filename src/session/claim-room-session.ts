@@ -68,8 +68,10 @@ export async function claimRoomSession(options: ClaimOptions): Promise<RoomSessi
     const request = { sessionId: createId(), conversationId, room, roomSid, owner, leaseMs, continues };
     const record = await claimSession(sql, { ...request, participantIdentity: null });
     if (record) {
-      const goesOn = roomSid === undefined || !record.isOfEarlierRoom;
-      const session = goesOn ? toRoomSession(options, record, claimedAt) : await leaveBehind(options, record, roomSid);
+      const isContinued = roomSid === undefined || !record.isOfEarlierRoom;
+      const session = isContinued
+        ? toRoomSession(options, record, claimedAt)
+        : await replaceEarlierSession(options, record, roomSid);
       if (session && record.takenFrom !== null) await options.silence(record.takenFrom);
       if (session) return session;
     }
@@ -103,7 +105,7 @@ function toRoomSession(
 }
 
 /** Ends an earlier room's session and begins a new one. Returns `undefined` if another worker was faster. */
-async function leaveBehind(
+async function replaceEarlierSession(
   options: ClaimOptions,
   earlier: SessionRecord,
   roomSid: string,

@@ -16,7 +16,7 @@ import { ContextWindow, type Window } from "../turn/context-window.ts";
 import { LateOutcomes } from "./turns/late-outcomes.ts";
 import type { CountTokens, OpenStream } from "./model/open-stream.ts";
 import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
-import { wordsOf } from "./turns/fixed-answer.ts";
+import { fixedAnswerOf } from "./turns/fixed-answer.ts";
 import { TurnYielder } from "./turns/turn-yielder.ts";
 import { createTurn } from "./turns/create-turn.ts";
 import { logTurnEnd } from "./turns/log-turn-end.ts";
@@ -24,7 +24,7 @@ import { runSessionTurn, type EndedTurn } from "./turns/session-turn.ts";
 import { ModelCalls } from "./model/model-calls.ts";
 import { inheritedPart, messageOf, participantOf, TurnQueue } from "./turns/turn-queue.ts";
 import type { NewTurn, TurnInput, UnfinishedTurn, VariationRequest } from "./turns/turn-queue.ts";
-import { Speakers } from "./turns/speakers.ts";
+import { SenderLabels } from "./turns/sender-labels.ts";
 import { addVariation, takeVariation } from "./turns/variation.ts";
 import type { SessionCore } from "./session-core.ts";
 
@@ -56,7 +56,7 @@ export class SessionTurns {
     () => void this.#lateOutcomes.speak(),
   );
   readonly #lateOutcomes: LateOutcomes;
-  readonly #speakers: Speakers | undefined;
+  readonly #senderLabels: SenderLabels | undefined;
   #shown: ContextWindow;
   readonly #summarizer: Summarizer | undefined;
   readonly #model: ModelCalls;
@@ -74,7 +74,7 @@ export class SessionTurns {
     this.#summarizer = model && new Summarizer({ model, archive, budgetTokens: policy.context.budgetTokens, logger });
     this.#model = new ModelCalls(options, () => this.#shown);
     this.#shown = this.#showing(restored.window);
-    this.#speakers = agents && new Speakers({ agents, participants });
+    this.#senderLabels = agents && new SenderLabels({ agents, participants });
     this.#lastPosition = restored.lastPosition;
     this.#yielder = new TurnYielder({ queue: this.#queue, calls: options.calls, turnId: () => this.#running?.ids[0] });
     this.#lateOutcomes = new LateOutcomes({
@@ -126,7 +126,7 @@ export class SessionTurns {
     const isAsked = this.#options.worded.some((asking) => asking.isAnyAwaited(participant));
     if (!this.#queue.isOpen || text.trim() === "" || isAsked) return;
     // With several participants, a message is presented to the model differently and may get no answer.
-    if (this.#speakers && this.#options.participants.present.length > 1) return;
+    if (this.#senderLabels && this.#options.participants.present.length > 1) return;
     const said = { participant, messageId: createId(), input: [{ type: "text", text }] } as const;
     await this.#model.speculate(createTurn(said, this.#lastPosition + 1), () => this.#queue.isOpen);
   }
@@ -166,9 +166,9 @@ export class SessionTurns {
   }
 
   /** Replaces ended turns with this summary in the context window, even for the running turn. */
-  forget(summary: string): void {
-    this.#shown.forget(summary);
-    this.#summarizer?.forget();
+  replaceWithSummary(summary: string): void {
+    this.#shown.replaceWithSummary(summary);
+    this.#summarizer?.discard();
   }
 
   /** Begins a turn about a pending outcome, if there is a pause. Call this when a participant has joined. */
@@ -248,8 +248,8 @@ export class SessionTurns {
   }
 
   /**
-   * Prepares the context window for a turn. If the turn answers a message, adds notes for the model (`Speakers`) and
-   * the late outcomes of the participant's calls.
+   * Prepares the context window for a turn. If the turn answers a message, adds notes for the model (`SenderLabels`)
+   * and the late outcomes of the participant's calls.
    */
   #prepare(begin: TurnInput): TurnInput {
     if ("turn" in begin) {
@@ -258,14 +258,14 @@ export class SessionTurns {
       if (begin.turn.blocks.length > 0) return begin;
     }
     this.#shown.makeRoom({
-      notes: this.#summarizer?.notes,
+      written: this.#summarizer?.latest,
       isWriting: this.#summarizer?.isAble ?? false,
       isCold: performance.now() - this.#lastEnd > CACHE_LASTS_MS,
     });
     if ("turn" in begin || begin.messageId === null) return begin;
-    const annotated = this.#speakers?.annotate(begin, this.#shown.turns) ?? begin;
+    const annotated = this.#senderLabels?.annotate(begin, this.#shown.turns) ?? begin;
     // A turn with a fixed answer gets no outcomes: the model is not called, so it could not report them.
-    return wordsOf(annotated) ? annotated : withOutcomes(annotated, this.#lateOutcomes.take(begin.participant));
+    return fixedAnswerOf(annotated) ? annotated : withOutcomes(annotated, this.#lateOutcomes.take(begin.participant));
   }
 
   #showing(window: Window): ContextWindow {
@@ -283,7 +283,7 @@ export class SessionTurns {
     const { archive } = this.#options;
     return Promise.all([archive.windowBefore(position), archive.reportedOutcomes(position)]).then(([window, late]) => {
       this.#shown = this.#showing(window);
-      this.#summarizer?.forget();
+      this.#summarizer?.discard();
       return withOpening(input, late);
     });
   }
@@ -291,7 +291,7 @@ export class SessionTurns {
   #portsOf(begin: TurnInput, failure: AppError | undefined): Parameters<typeof runSessionTurn>[1] {
     const participant = participantOf(begin);
     const { policy, calls, worded, outbox, link, voice, recorder, agents, spending, telemetry } = this.#options;
-    const ownWords = wordsOf(begin);
+    const ownWords = fixedAnswerOf(begin);
     const state = this.#options.participants.get(participant);
     const { budgetLow } = phrasesFor(state?.language, policy.phrases);
     return {

@@ -108,7 +108,7 @@ export class Session {
       case "packet":
         return this.#handlePacket(this.#join(input.from), input.bytes);
       case "chat_opened":
-        return this.#admission.textBegins(this.#participants.get(input.identity), input.refuse);
+        return this.#admission.checkTextStream(this.#participants.get(input.identity), input.refuse);
       case "chat":
         return this.#messages.receive(this.#participants.join(input.from).state, { id: input.id, content: input.text });
       case "transcript":
@@ -141,7 +141,7 @@ export class Session {
     if (typeof messageId === "string") this.#messages.markHandled(messageId);
     if (unfinished) this.#turns.resume(unfinished);
     for (const message of waiting) this.#messages.add(message, { isInherited: true });
-    for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
+    for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.resumePromised(call));
   }
 
   /** Whether no turn and no tool is running, so that ending the session would cut nothing off. */
@@ -159,8 +159,8 @@ export class Session {
   }
 
   /** Replaces the turns that have ended with this summary in the context window. */
-  forget(summary: string): void {
-    this.#turns.forget(summary);
+  replaceWithSummary(summary: string): void {
+    this.#turns.replaceWithSummary(summary);
   }
 
   /**

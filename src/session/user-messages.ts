@@ -39,16 +39,16 @@ interface More extends Pick<NewTurn, "meta" | "isInherited" | "spoken"> {
 /** Handles what participants type and say: each message begins a turn or answers a question. */
 export class UserMessages {
   readonly #options: UserMessagesOptions;
-  readonly #taken: HandledMessages;
+  readonly #handled: HandledMessages;
 
   constructor(options: UserMessagesOptions) {
     this.#options = options;
-    this.#taken = new HandledMessages(options.messageIds);
+    this.#handled = new HandledMessages(options.messageIds);
   }
 
   /** Marks the message with this id as handled, because it already has a turn. */
   markHandled(id: string): void {
-    this.#taken.add(id);
+    this.#handled.add(id);
   }
 
   /** Handles a message typed on `lk.chat` or spoken. If it is rejected, its sender gets an ErrorMessage. */
@@ -82,7 +82,7 @@ export class UserMessages {
     { id, content, via = "text", ...said }: UserInput,
     meta: JsonObject = {},
   ): Promise<void> | undefined {
-    if (this.#taken.has(id)) return this.#taken.storing(id);
+    if (this.#handled.has(id)) return this.#handled.storing(id);
     const { parts: attachments, media } = readAttachments(said.attachments ?? []);
     if (content.trim() === "" && attachments.length === 0)
       throw new AppError("malformed", "user_message.content: expected some text");
@@ -90,7 +90,7 @@ export class UserMessages {
     this.#options.onSaid(identity);
     const isAnswer = () => this.#options.worded.some((asking) => asking.takeUtterance(from, content, via));
     if (attachments.length === 0 && said.isMixed !== true && isAnswer()) {
-      this.#taken.add(id);
+      this.#handled.add(id);
       this.#options.onQuestionAnswered();
       return undefined;
     }
@@ -102,7 +102,7 @@ export class UserMessages {
     const mediaStored = this.#options.media.keep({ callId: null, from: identity, media });
     mediaStored.catch(() => {});
     const stored = Promise.all([mediaStored, this.#options.recorder.storeMessage(message)]).then(() => {});
-    this.#taken.add(id, stored);
+    this.#handled.add(id, stored);
     return stored;
   }
 
@@ -110,7 +110,7 @@ export class UserMessages {
     const { interrupts = false, ...rest } = more;
     const input = [...(message.attachments ?? []), { type: "text", text: content } as const];
     this.#options.add({ participant, messageId, input, ...rest }, { interrupts });
-    this.#taken.add(messageId);
+    this.#handled.add(messageId);
   }
 
   #show(participant: string, { id, text, language }: Transcript, final: boolean): void {

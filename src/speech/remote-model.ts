@@ -7,9 +7,9 @@ import type { SpeechModel } from "./speech-model.ts";
 const RETRY_AFTER_MS = 250;
 const WAIT_MS = 15_000;
 /** The process is not running. */
-const IS_AWAY = new Set(["ENOENT", "ECONNREFUSED"]);
+const NOT_RUNNING_CODES = new Set(["ENOENT", "ECONNREFUSED"]);
 /** The process exited before it answered. */
-const HAS_EXITED = new Set(["ECONNRESET", "EPIPE"]);
+const EXITED_CODES = new Set(["ECONNRESET", "EPIPE"]);
 /** A question is not sent again after this many exits, because it may be their cause. */
 const MAX_EXITS = 2;
 
@@ -33,8 +33,8 @@ export class RemoteModel<Question, Value> implements SpeechModel<Question, Value
       ...(signal && { signal }),
       shouldRetry: ({ error }) => {
         const { code = "" } = error as NodeJS.ErrnoException;
-        if (HAS_EXITED.has(code)) return ++exits < MAX_EXITS;
-        return IS_AWAY.has(code);
+        if (EXITED_CODES.has(code)) return ++exits < MAX_EXITS;
+        return NOT_RUNNING_CODES.has(code);
       },
     });
   }

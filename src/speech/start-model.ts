@@ -1,4 +1,4 @@
-import { moduleBeside } from "../lib/module-beside.ts";
+import { siblingModuleUrl } from "../lib/sibling-module-url.ts";
 import { ModelThread } from "./model-thread.ts";
 import type { SpeechModel } from "./speech-model.ts";
 import type { Speech } from "./voice/voice.ts";
@@ -30,7 +30,7 @@ const THREADS = {
  */
 export async function startModel<Use extends SpeechUse>(use: Use, folder: string): Promise<SpeechModelOf<Use>> {
   const { name, path } = THREADS[use];
-  const module = moduleBeside(import.meta.url, path);
+  const module = siblingModuleUrl(import.meta.url, path);
   const thread = new ModelThread<Questions[Use], Answers[Use]>({ name, module, workerData: folder });
   await thread.warm();
   return thread;

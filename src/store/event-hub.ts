@@ -50,7 +50,7 @@ export function openEventHub({ listenUrl, ...options }: HubOptions): EventHub {
   let listener: EventListener | undefined;
   let polling: Promise<void> | undefined;
   const followersOf = (sessionId: string) => followers.get(sessionId) ?? [];
-  const tellGap = (sessionId: string) => {
+  const notifyGap = (sessionId: string) => {
     for (const follower of followersOf(sessionId)) follower.onGap();
   };
   const startListening = (url: string) =>
@@ -62,14 +62,14 @@ export function openEventHub({ listenUrl, ...options }: HubOptions): EventHub {
       },
       onListening: () => {
         listening.resolve();
-        for (const sessionId of followers.keys()) tellGap(sessionId);
+        for (const sessionId of followers.keys()) notifyGap(sessionId);
       },
     });
   const start = () => {
     if (listenUrl === undefined) listening.resolve();
     else listener = startListening(listenUrl);
     const followed = () => (listener?.isReceiving() === true ? [] : [...followers.keys()]);
-    return pollSessions({ sql, loadMarks, followed, onChanged: tellGap, onError, signal: closing.signal });
+    return pollSessions({ sql, loadMarks, followed, onChanged: notifyGap, onError, signal: closing.signal });
   };
   return {
     listen: async () => {

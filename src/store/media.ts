@@ -3,7 +3,7 @@ import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, writeFenced } from "./sessions/session-writer.ts";
 
 /** Media for the model, and where they came from. */
-export interface GivenMedia {
+export interface MediaWithSource {
   /** The call whose outcome contains them; `null` if they arrived with a message. */
   readonly callId: string | null;
   /** The participant who sent them; `null` if the worker's own tools produced them. */
@@ -12,7 +12,7 @@ export interface GivenMedia {
 }
 
 /** Stores media. Call this before storing blocks that refer to them. Media that are already stored are not changed. */
-export async function insertMedia(writer: SessionWriter, { callId, from, media }: GivenMedia): Promise<void> {
+export async function insertMedia(writer: SessionWriter, { callId, from, media }: MediaWithSource): Promise<void> {
   const { sql, lease } = writer;
   for (const { id, mediaType, bytes } of media) {
     const statement = sql`

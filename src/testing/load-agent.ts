@@ -53,16 +53,16 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
   if (name !== DEFAULT_AGENT && !agents.has(name))
     throw new AppError("invalid_config", `agent: there is no agent "${name}" in ${values.agentsFolder}`);
   const deadlines = new Map<string, number>();
-  const timed = new Map([...all].map(([tool, own]) => [tool, withDeadline(own, () => deadlines.get(tool))]));
+  const timed = new Map([...all].map(([tool, own]) => [tool, withDeviceTimeout(own, () => deadlines.get(tool))]));
   return { name, config: values, tools: timed, deadlines, agents };
 }
 
 /** Returns the tool with the timeout that the test's device sets later. Until then, the tool's own timeout applies. */
-function withDeadline(tool: ServerTool, ofDevice: () => number | undefined): ServerTool {
+function withDeviceTimeout(tool: ServerTool, deviceTimeoutMs: () => number | undefined): ServerTool {
   return {
     ...tool,
     get timeoutMs() {
-      return ofDevice() ?? tool.timeoutMs;
+      return deviceTimeoutMs() ?? tool.timeoutMs;
     },
   };
 }

@@ -53,7 +53,7 @@ export class Talk implements AsyncDisposable {
   readonly #device: Device;
   readonly #closed = new AbortController();
   readonly #answers = new Map<string | undefined, { answer: PermissionAnswer } & PermissionOptions>();
-  readonly #taken = new Set<LoggedTurn>();
+  readonly #returned = new Set<LoggedTurn>();
   #failure: Error | undefined;
   /** How much sound the agent had made by the end of the last turn, in milliseconds. */
   #soundMs = 0;
@@ -132,7 +132,7 @@ export class Talk implements AsyncDisposable {
   async nextTurn(options: SayOptions = {}): Promise<Turn> {
     refuseUnknownFields(options, SAY_FIELDS, "nextTurn's options");
     const { withinMs = SAY_WITHIN_MS } = options;
-    const find = () => this.#ports.log.turns.find((turn) => !this.#taken.has(turn));
+    const find = () => this.#ports.log.turns.find((turn) => !this.#returned.has(turn));
     return this.#turn(find, "Another turn", withinMs);
   }
 
@@ -196,7 +196,7 @@ export class Talk implements AsyncDisposable {
     }
     const turn = find();
     if (!turn) throw new TypeError("The finished turn is missing from the log");
-    this.#taken.add(turn);
+    this.#returned.add(turn);
     const isAnswered = () => turn.answer !== undefined || !this.#ports.stage.isPresent();
     await this.#until(isAnswered, ANSWER_WITHIN_MS);
     await this.#listen(turn);

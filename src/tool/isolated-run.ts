@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { isRecord } from "../lib/json.ts";
-import { moduleBeside } from "../lib/module-beside.ts";
+import { siblingModuleUrl } from "../lib/sibling-module-url.ts";
 import { toolResult } from "../protocol/tool-result.ts";
 import type { ToolContext } from "./define-tool.ts";
 import type { FromThread, ThreadData, Thrown, ToThread } from "./isolated-thread.ts";
@@ -14,7 +14,7 @@ const MEMORY_LIMIT_MB = 256;
 const READ_BUFFERS_MS = 250;
 /** How long an aborted tool may clean up. */
 const ABORT_GRACE_MS = 1_000;
-const THREAD = moduleBeside(import.meta.url, "isolated-thread");
+const THREAD = siblingModuleUrl(import.meta.url, "isolated-thread");
 
 /**
  * Returns the `run` function of a tool with `isolate`. It runs each call in a separate thread, which is terminated when

@@ -19,7 +19,7 @@ import {
   turnsBytes,
   withoutThinking,
 } from "../conversation/shown-context.ts";
-import { prefaceOf, type Notes, type Summary } from "../conversation/summary.ts";
+import { prefaceOf, type SummaryText, type Summary } from "../conversation/summary.ts";
 import { KnownTools } from "../conversation/tool-changes.ts";
 import type { BlockPlace, ShownContext, ToolChange, TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
@@ -41,7 +41,7 @@ export interface Window {
  * prompt cache.
  */
 const KEPT_SHARE = 0.5;
-/** The factor by which past turns may exceed the budget while notes on them are being written. */
+/** The factor by which past turns may exceed the budget while they are being summarized. */
 const PATIENCE = 1.5;
 /** The number of recent turns whose results are kept in full if they fit. */
 const WHOLE_TURNS = 2;
@@ -161,22 +161,23 @@ export class ContextWindow {
 
   /**
    * Makes room before a turn begins. If past turns exceed the budget, drops enough of them to stay within the budget
-   * for a while, starting with those that a model's notes cover. If the prompt cache has expired anyway, drops the
+   * for a while, starting with those that `written` covers. If the prompt cache has expired anyway, drops the
    * covered turns even within the budget.
    */
-  makeRoom({ notes, isWriting = false, isCold = false }: Moment = {}): void {
+  makeRoom({ written, isWriting = false, isCold = false }: Moment = {}): void {
     const { budgetTokens, hardTokens } = this.#limits;
     const isOver = (share = 1) => {
       const isTooLarge = turnsBytes(this.#turns) > hardTokens * MAX_BYTES_A_TOKEN;
       const atMost = turnsBytes(this.#turns) * (this.#gauge.rate ?? 0);
       return isTooLarge || (atMost > budgetTokens * share && this.tokensOf(this.#turns) > budgetTokens * share);
     };
-    const noted = notes ? this.#turns.findLastIndex(({ position }) => position <= notes.textTo) + 1 : 0;
-    if (noted > 0 && (isOver() || isCold)) this.#summarizeDroppedTurns(Math.min(noted, this.#turns.length - 1), notes);
+    const covered = written ? this.#turns.findLastIndex(({ position }) => position <= written.textTo) + 1 : 0;
+    if (covered > 0 && (isOver() || isCold))
+      this.#summarizeDroppedTurns(Math.min(covered, this.#turns.length - 1), written);
     if (!isOver(isWriting ? PATIENCE : 1)) return;
     const firstWhole = this.#turns.at(-WHOLE_TURNS);
     if (firstWhole) this.#shortenBefore({ position: firstWhole.position, sequence: 0 });
-    this.#evictOldest(budgetTokens * KEPT_SHARE, notes);
+    this.#evictOldest(budgetTokens * KEPT_SHARE, written);
   }
 
   /**
@@ -191,7 +192,7 @@ export class ContextWindow {
     const { hardTokens, inlineTools: announcesTools = false } = this.#limits;
     const mediaFrom = placeOfMedia([...this.#turns, this.#shorten(turn)]);
     if (mediaFrom) this.#shortenBefore(mediaFrom, turn);
-    let isAloneShort = false;
+    let canFitAlone = false;
     for (;;) {
       if (announcesTools && !isPaused) this.#announceTools(next);
       const shown = this.#shorten({ ...turn, context: this.context });
@@ -205,9 +206,8 @@ export class ContextWindow {
       if (tokens !== undefined && tokens <= hardTokens) return history;
       // Check this before dropping anything: a message that will be rejected must not remove the conversation before
       // it.
-      isAloneShort ||= this.#turns.length === 0 || (await fitsAlone(next, overhead, this.#limits));
-      if (!isAloneShort || !this.#reduce(turn))
-        throw new AppError("too_large", "The message is too long for the model");
+      canFitAlone ||= this.#turns.length === 0 || (await fitsAlone(next, overhead, this.#limits));
+      if (!canFitAlone || !this.#reduce(turn)) throw new AppError("too_large", "The message is too long for the model");
     }
   }
 
@@ -217,7 +217,7 @@ export class ContextWindow {
   }
 
   /** Drops all finished turns. The text replaces them and the text of any earlier summary. */
-  forget(text: string): void {
+  replaceWithSummary(text: string): void {
     const [known, first, last] = [this.#summary, this.#turns[0], this.#turns.at(-1)];
     const textFrom = known?.text ? known.textFrom : (first?.position ?? known?.to ?? 0);
     const written = { text, textFrom, model: null, usage: null };
@@ -308,21 +308,21 @@ export class ContextWindow {
    * Drops the oldest turns until the rest has at most this many tokens or is a single turn. Returns `false` if none had
    * to be dropped.
    */
-  #evictOldest(tokens: number, notes?: Notes): boolean {
+  #evictOldest(tokens: number, written?: SummaryText): boolean {
     const { rate = USUAL_RATE } = this.#gauge;
     const bytesWith = this.#weigh();
     const isTooMuch = (turn: TurnRecord) => bytesWith(turn) * rate > tokens;
     const lastDropped = Math.min(this.#turns.findLastIndex(isTooMuch), this.#turns.length - 2);
     if (lastDropped < 0) return false;
-    this.#summarizeDroppedTurns(lastDropped + 1, notes);
+    this.#summarizeDroppedTurns(lastDropped + 1, written);
     return true;
   }
 
-  #summarizeDroppedTurns(count: number, notes?: Notes): void {
+  #summarizeDroppedTurns(count: number, written?: SummaryText): void {
     if (count <= 0) return;
     const { languageOf, onDropped } = this.#ports;
     const before = turnsBytes(this.#turns);
-    this.#summary = summarizeDroppedTurns(this.#turns.slice(0, count), { before: this.#summary, notes, languageOf });
+    this.#summary = summarizeDroppedTurns(this.#turns.slice(0, count), { before: this.#summary, written, languageOf });
     if (this.#summary) onDropped(this.#summary);
     this.#from = this.#turns[count]?.position ?? (this.#turns.at(-1)?.position ?? 0) + 1;
     this.#turns = this.#turns.slice(count);

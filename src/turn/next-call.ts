@@ -1,7 +1,7 @@
 import { buildHistory, type HistoryMessage } from "../conversation/history.ts";
 import { endOf, shortenTurn } from "../conversation/shorten.ts";
 import { turnBytes } from "../conversation/shown-context.ts";
-import type { Notes } from "../conversation/summary.ts";
+import type { SummaryText } from "../conversation/summary.ts";
 import type { ClientToolDefinition, TurnRecord } from "../conversation/turn-record.ts";
 import type { RequestOverhead } from "./token-gauge.ts";
 
@@ -17,9 +17,9 @@ export interface ContextLimits {
 
 /** What `makeRoom` needs to know before a turn begins. */
 export interface Moment {
-  /** Notes that a model has written on turns in the window. */
-  readonly notes?: Notes | undefined;
-  /** Whether more notes are being written. If so, the window may exceed its budget for a while (`PATIENCE`). */
+  /** A model's text on turns that are still in the window. */
+  readonly written?: SummaryText | undefined;
+  /** Whether more of that text is being written. If so, the window may exceed its budget for a while (`PATIENCE`). */
   readonly isWriting?: boolean;
   /** Whether the prompt cache has expired by now. */
   readonly isCold?: boolean;

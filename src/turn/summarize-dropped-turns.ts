@@ -1,5 +1,11 @@
 import { outcomeSubject, toolUseId, type TurnBlock } from "../conversation/block.ts";
-import { NO_NOTES, type Notes, type Person, type PromisedOutcome, type Summary } from "../conversation/summary.ts";
+import {
+  NO_SUMMARY_TEXT,
+  type SummaryText,
+  type Person,
+  type PromisedOutcome,
+  type Summary,
+} from "../conversation/summary.ts";
 import type { TurnRecord } from "../conversation/turn-record.ts";
 import { createId } from "../lib/id.ts";
 import { asText } from "../lib/json.ts";
@@ -17,19 +23,19 @@ export const NO_PORTS: DroppedTurnsPorts = { languageOf: () => undefined, onDrop
 interface DroppedTurnsInput extends Pick<DroppedTurnsPorts, "languageOf"> {
   /** The summary of the turns that were dropped earlier. */
   readonly before: Summary | undefined;
-  /** Notes that a model has written since then. */
-  readonly notes: Notes | undefined;
+  /** The text that a model has written since then. */
+  readonly written: SummaryText | undefined;
 }
 
 /** Returns the summary that replaces the turns dropped now (given oldest first) and all turns before them. */
 export function summarizeDroppedTurns(
   turns: readonly TurnRecord[],
-  { before, notes, languageOf }: DroppedTurnsInput,
+  { before, written, languageOf }: DroppedTurnsInput,
 ): Summary | undefined {
   const [first, last] = [turns[0], turns.at(-1)];
   if (!first || !last) return before;
-  const known = before ?? NO_NOTES;
-  const { text, textFrom, textTo, model, usage } = notes && notes.textTo > known.textTo ? notes : known;
+  const known = before ?? NO_SUMMARY_TEXT;
+  const { text, textFrom, textTo, model, usage } = written && written.textTo > known.textTo ? written : known;
   const range = { id: createId(), from: first.position, to: last.position, toTurn: last.id };
   const promises = promisedAfter(before?.promises ?? [], turns);
   return {

@@ -5,7 +5,7 @@ import { startInRoom } from "../livekit/agent-session.ts";
 import { playedSeconds } from "../livekit/audio-output.ts";
 import type { PreConnectAudio } from "./listen/pre-connect-audio.ts";
 import type { SpeakerStreams } from "./listen/speaker-streams.ts";
-import { SILENCE_IS_LATE_MS, VoiceActivity } from "./listen/voice-activity.ts";
+import { SILENCE_DELAY_MS, VoiceActivity } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
@@ -94,7 +94,7 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
     connOptions: { maxUnrecoverableErrors: Number.MAX_SAFE_INTEGER },
     turnHandling: {
       turnDetection: turnDetection(stt !== undefined, endOfTurn),
-      endpointing: { minDelay: Math.max(0, endOfTurnMs - SILENCE_IS_LATE_MS) },
+      endpointing: { minDelay: Math.max(0, endOfTurnMs - SILENCE_DELAY_MS) },
       interruption: {
         mode: "vad",
         minDuration: interruptAfterMs,

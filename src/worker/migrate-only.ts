@@ -1,12 +1,12 @@
 import { AppError } from "../errors/app-error.ts";
 import type { Config } from "./config.ts";
-import type { TellProgress } from "./services/service.ts";
+import type { ReportProgress } from "./services/service.ts";
 import { DATABASE_NEEDED } from "./settings/missing-settings.ts";
 import { migrateWhenAvailable } from "./wait-for-database.ts";
 
 interface MigrateOptions {
   readonly config: Pick<Config, "databaseUrl" | "databaseDirectUrl">;
-  readonly progress: TellProgress;
+  readonly progress: ReportProgress;
   readonly signal: AbortSignal;
 }
 

@@ -7,7 +7,7 @@ import { SCRIPTED_MODEL_NAME, startScriptedModel } from "./scripted/scripted-mod
 import { startPostgres } from "./services/embedded-postgres.ts";
 import { startLivekitServer } from "./services/livekit-server.ts";
 import { SpeechProcess } from "./services/speech-process.ts";
-import type { TellProgress, Service } from "./services/service.ts";
+import type { ReportProgress, Service } from "./services/service.ts";
 
 /** The addresses and keys of the services that a worker needs, whether started here or not. */
 export interface Endpoints {
@@ -21,7 +21,7 @@ export interface Endpoints {
 export interface StartOptions {
   readonly config: Config;
   readonly logger: Logger;
-  readonly progress: TellProgress;
+  readonly progress: ReportProgress;
   /**
    * Called with every service as soon as it runs, so that no service is left running if the start fails or is stopped.
    */

@@ -86,8 +86,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const source = openEventSource({ databaseUrl, listenUrl, logger });
   keep(source);
   const { sql } = source;
-  const unseenEnds = createUnseenEnds(options, sql, definitions);
-  keep(unseenEnds);
+  const abandonedSessions = abandonedSessionsOf(options, sql, definitions);
+  keep(abandonedSessions);
   const { webhook } = config;
   if (webhook?.secret !== undefined)
     keep(startDelivery({ sql, logger, telemetry, receiver: { url: webhook.url, secret: webhook.secret } }));
@@ -102,7 +102,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     livekit,
     environment: jobEnvironment({ endpoints, hubUrl: hub.url, reloads: !isWorkerOnly }),
     logger,
-    onClosed: unseenEnds.end,
+    onClosed: abandonedSessions.end,
     onFailed: () => onLost("the worker"),
     ...(agent !== undefined && { agent }),
   });
@@ -154,7 +154,7 @@ async function openDatabase(databaseUrl: string, { config, logger, progress, cle
   return prepared;
 }
 
-function createUnseenEnds(
+function abandonedSessionsOf(
   { config, logger, telemetry }: StartWorkerOptions,
   sql: EventSource["sql"],
   definitions: Definitions,

@@ -3,10 +3,10 @@ import { AppError } from "../errors/app-error.ts";
 import { type DatabaseEndpoints, findDatabaseEndpoints } from "../store/database/database-endpoints.ts";
 import { type MigrationStatus, migrate } from "../store/database/migrate.ts";
 import { databasePlace } from "./settings/database-url.ts";
-import type { TellProgress } from "./services/service.ts";
+import type { ReportProgress } from "./services/service.ts";
 
 interface WaitOptions {
-  readonly progress: TellProgress;
+  readonly progress: ReportProgress;
   readonly signal: AbortSignal;
   readonly retryMs?: number;
 }

@@ -175,7 +175,7 @@ export class TestAgent implements AsyncDisposable {
     };
     const serve = (name: string, definition: AgentDefinition) =>
       serveAgent(name, agentSchema.parse(definition), serving);
-    const standardAgent = serve(DEFAULT_AGENT, { instructions: "Be brief.", ...agent });
+    const defaultAgent = serve(DEFAULT_AGENT, { instructions: "Be brief.", ...agent });
     const named = Object.entries(agents).map(([name, definition]) => serve(name, definition));
     // LiveKit passes the room's id to a job.
     const { hasHooks = this.#options.agents !== undefined, hasEndWebhook = false } = this.#options;
@@ -221,8 +221,8 @@ export class TestAgent implements AsyncDisposable {
         this.#options.liveTools ??
         new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, undefined)])),
       liveTools: this.#options.toolNews ?? { prefixes: [], onChanged: () => () => {} },
-      agents: new Map([...named, standardAgent].map((each) => [each.name, each])),
-      standardAgent,
+      agents: new Map([...named, defaultAgent].map((each) => [each.name, each])),
+      defaultAgent,
       hooksOf: (name) => hooksOf(agent, agents[name]),
       hasEndWebhook,
       ...(summaryModel !== undefined && { summaryModel: createSummaryModel(model, summaryModel) }),

@@ -105,13 +105,13 @@ export class MemoryPorts implements CallPorts {
     permitRunning: (call, need) => this.#options.permitRunning?.(call, need) ?? { isAllowed: true },
     denialOf: () => undefined,
     withdraw: () => Promise.resolve(),
-    elicit: (call, request, count) => {
+    elicit: (call, request, index) => {
       const waitMs = this.settings.defaultTimeoutMs;
       const { left = new Map<string, Call>(), askInWords = async () => ({ action: "cancel" }) as const } =
         this.#options;
       return fillInForm(
         call,
-        { request, count },
+        { request, index },
         { calls: this, waitMs, takeOpenForm: (id) => left.get(id), askInWords },
       );
     },

@@ -187,13 +187,13 @@ test.each([
 });
 
 test("turns with notes are left out first, over the budget or when the cache is lost anyway", async () => {
-  const notes = { text: "They talked.", textFrom: 1, textTo: 4, model: "small", usage: null };
+  const written = { text: "They talked.", textFrom: 1, textTo: 4, model: "small", usage: null };
   const turns = Array.from({ length: 8 }, (_, index) => saidTurn(index + 1));
   const shown = await measuredWindow(turns);
-  shown.makeRoom({ notes });
+  shown.makeRoom({ written });
   expect(shown.turns).toHaveLength(8);
 
-  shown.makeRoom({ notes, isCold: true });
+  shown.makeRoom({ written, isCold: true });
 
   expect(shown.turns.map(({ position }) => position)).toEqual([5, 6, 7, 8]);
   expect(textsOf(await shown.fit(next(running(9))))[0]).toContain("newer:]\nThey talked.");

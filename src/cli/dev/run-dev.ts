@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { resolve, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { moduleBeside } from "../../lib/module-beside.ts";
+import { siblingModuleUrl } from "../../lib/sibling-module-url.ts";
 import type { ToDev } from "../../worker/definitions/definitions.ts";
 import { watchParent } from "../../worker/process/watch-parent.ts";
 import { watchSources } from "./watch-sources.ts";
 
-const MAIN = fileURLToPath(moduleBeside(import.meta.url, "../../worker/main"));
+const MAIN = fileURLToPath(siblingModuleUrl(import.meta.url, "../../worker/main"));
 /** Waits for the rest of a change, because an editor saves in several steps and a checkout writes many files. */
 const SETTLE_MS = 200;
 
@@ -39,12 +39,12 @@ export async function runDev(flags: readonly string[]): Promise<void> {
     const exited = once(child, "exit").finally(() => (reloaded = []));
     const hasEnded = await Promise.race([exited.then(() => true), changed.promise.then(() => false), stopped]);
     if (hasEnded === true && !stopping.signal.aborted) {
-      tell("exited, waiting for a change to restart");
+      report("exited, waiting for a change to restart");
       await Promise.race([changed.promise, stopped]);
     }
     if (stopping.signal.aborted) await exited;
     else {
-      tell(`${await changed.promise} changed, restarting`);
+      report(`${await changed.promise} changed, restarting`);
       await sleep(SETTLE_MS);
       child.kill("SIGTERM");
       await exited;
@@ -58,6 +58,6 @@ function onStop(stop: (signal: NodeJS.Signals) => void): void {
   watchParent(() => stop("SIGTERM"));
 }
 
-function tell(line: string): void {
+function report(line: string): void {
   process.stderr.write(`parley dev: ${line}\n`);
 }

@@ -12,7 +12,7 @@ const TEMPLATE = fileURLToPath(new URL("../../../template/", import.meta.url));
  * The names of files whose name in the template is different: npm excludes .gitignore from packages, and editors would
  * apply a tsconfig.json.
  */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
+const RENAMED_FILES: Readonly<Record<string, string>> = {
   _dockerignore: ".dockerignore",
   _gitignore: ".gitignore",
   "_tsconfig.json": "tsconfig.json",
@@ -21,7 +21,11 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 /**
  * Files that an existing project may already have. They are kept, and the agent works with the project's versions, too.
  */
-const SHARED_FILES: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "Dockerfile", "docker-compose.yml"]);
+const SHARED_FILES: ReadonlySet<string> = new Set([
+  ...Object.values(RENAMED_FILES),
+  "Dockerfile",
+  "docker-compose.yml",
+]);
 
 /** The names of the written files. */
 export interface Written {
@@ -51,7 +55,7 @@ export async function runInit(path: string): Promise<Written> {
   const isFile = await Promise.all(entries.map(async (entry) => (await stat(join(TEMPLATE, entry))).isFile()));
   const files = entries
     .filter((_, index) => isFile[index])
-    .map((source) => ({ source, name: OTHER_NAMES[source] ?? source }));
+    .map((source) => ({ source, name: RENAMED_FILES[source] ?? source }));
   const there = files.map(({ name }) => name).filter((name) => existsSync(join(folder, name)));
   const taken = there.filter((name) => !SHARED_FILES.has(name));
   if (taken.length > 0)
@@ -72,8 +76,8 @@ export async function runInit(path: string): Promise<Written> {
     const why = error instanceof Error ? error.message.split(", ")[0] : String(error);
     throw new TalkError(`${folder} cannot be written to (${why}). Choose another folder`, { cause: error });
   }
-  const namesOf = (isOther: boolean) =>
-    missing.filter(({ source }) => source in OTHER_NAMES === isOther).map(({ name }) => name);
+  const namesOf = (isRenamed: boolean) =>
+    missing.filter(({ source }) => source in RENAMED_FILES === isRenamed).map(({ name }) => name);
   return {
     agent: ["package.json", ...namesOf(false)],
     forTools: namesOf(true),

@@ -38,19 +38,19 @@ export async function runTalk(options: TalkOptions): Promise<void> {
 
 async function talk(parley: Parley, options: TalkOptions, folder: string | undefined): Promise<void> {
   const { room, identity, say, timeoutMs, isJson } = options;
-  const tell = (event: TalkEvent) => {
+  const emit = (event: TalkEvent) => {
     const line = isJson ? JSON.stringify(event) : toLine(event);
     if (line !== undefined) console.log(line);
   };
-  const forms = say.length === 0 ? new TerminalForms((text) => tell({ event: "form", text })) : undefined;
-  registerTools(parley, { folder, notify: (text) => tell({ event: "notification", text }), forms });
+  const forms = say.length === 0 ? new TerminalForms((text) => emit({ event: "form", text })) : undefined;
+  registerTools(parley, { folder, notify: (text) => emit({ event: "notification", text }), forms });
   const agents = new Promise<string>((resolve) => parley.on("connected", (event) => resolve(event.agents.join(", "))));
   await parley.whenConnected(WAIT_FOR_AGENT_MS).catch((error: unknown) => {
     const text = `No agent joined the room ${room} within ${WAIT_FOR_AGENT_MS / 1_000} s. Is the worker running?`;
     throw new TalkError(text, { cause: error });
   });
-  tell({ event: "joined", room, identity, agent: await agents });
-  const stopWatching = watch(parley, tell);
+  emit({ event: "joined", room, identity, agent: await agents });
+  const stopWatching = watch(parley, emit);
   try {
     if (forms) {
       await readLines(parley, { isJson, timeoutMs, forms, output: process.stderr, onFailed: (error) => report(error) });

@@ -15,12 +15,12 @@ interface Open {
 /** Shows forms in a terminal, field by field. Each line answers one field. */
 export class TerminalForms {
   readonly #open: Open[] = [];
-  readonly #tell: (line: string) => void;
+  readonly #print: (line: string) => void;
   /** Called when a form starts to wait for a line. */
   onAsked: () => void = () => {};
 
-  constructor(tell: (line: string) => void) {
-    this.#tell = tell;
+  constructor(print: (line: string) => void) {
+    this.#print = print;
   }
 
   /** Whether the next line answers a form. */
@@ -39,7 +39,7 @@ export class TerminalForms {
     const open: Open = { fields: asked, content: {}, end, at: 0 };
     const onAbort = () => reject(signal.reason as Error);
     signal.addEventListener("abort", onAbort, { once: true });
-    this.#tell(`  ? ${message}${problem === undefined ? "" : ` (${problem})`}  [${REFUSE} refuses]`);
+    this.#print(`  ? ${message}${problem === undefined ? "" : ` (${problem})`}  [${REFUSE} refuses]`);
     this.#open.push(open);
     if (this.#open.length === 1) this.#ask(open);
     try {
@@ -59,7 +59,7 @@ export class TerminalForms {
     if (typed === REFUSE) return this.#end(open, { action: "decline" });
     if (typed !== "" || field.isRequired) {
       const read = parseField(field, typed);
-      if ("problem" in read) return this.#tell(`  ? ${field.label}: ${read.problem}`);
+      if ("problem" in read) return this.#print(`  ? ${field.label}: ${read.problem}`);
       setOwn(open.content, field.name, read.value);
     }
     open.at += 1;
@@ -83,7 +83,7 @@ export class TerminalForms {
 
   #ask({ fields, at }: Open): void {
     const field = fields[at];
-    if (field) this.#tell(`  ? ${toPrompt(field)}`);
+    if (field) this.#print(`  ? ${toPrompt(field)}`);
     this.onAsked();
   }
 }

@@ -23,7 +23,7 @@ export interface ToolRequestPorts {
   readonly onResult: (result: ToolResultEvent) => void;
 }
 
-interface Asked {
+interface ReceivedRequest {
   readonly request: Request;
   readonly traceparent: string | undefined;
 }
@@ -94,12 +94,12 @@ export class ToolRequests {
     await Promise.all(running.map(({ ended }) => ended));
   }
 
-  #start(tool: CompiledTool, asked: Asked): void {
+  #start(tool: CompiledTool, asked: ReceivedRequest): void {
     const controller = new AbortController();
     this.#running.set(asked.request.id, { controller, ended: this.#run(tool, asked, controller) });
   }
 
-  async #run(tool: CompiledTool, asked: Asked, { signal: cancelled }: AbortController): Promise<void> {
+  async #run(tool: CompiledTool, asked: ReceivedRequest, { signal: cancelled }: AbortController): Promise<void> {
     const { id } = asked.request;
     const { progress } = this.#ports;
     let isRunning = true;

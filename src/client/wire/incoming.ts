@@ -30,10 +30,10 @@ export class IncomingMessages {
    * We have received every message up to this number. Later ones may be missing, because a previous agent sent them or
    * because they arrived before the agent was announced. Undefined if nothing is missing.
    */
-  #sureUntil: number | undefined;
+  #completeUntil: number | undefined;
   /** Whether the worker has acknowledged our request for missed messages. */
   #isConfigured = false;
-  /** Messages received since `#sureUntil` was set, by number. They are delivered after the missed messages. */
+  /** Messages received since `#completeUntil` was set, by number. They are delivered after the missed messages. */
   readonly #held = new Map<number, () => void>();
   #holding: ReturnType<typeof setTimeout> | undefined;
 
@@ -46,8 +46,8 @@ export class IncomingMessages {
    * first.
    */
   resendAfter(): number | undefined {
-    if (this.#sureUntil !== undefined) this.#hold();
-    return this.#sureUntil ?? (this.#lastSeen || undefined);
+    if (this.#completeUntil !== undefined) this.#hold();
+    return this.#completeUntil ?? (this.#lastSeen || undefined);
   }
 
   /**
@@ -60,7 +60,7 @@ export class IncomingMessages {
 
   /** Call this when the connection or the agent is lost. */
   handleLost(): void {
-    if (this.#lastSeen > 0) this.#doubt(this.#lastSeen);
+    if (this.#lastSeen > 0) this.#markIncompleteAfter(this.#lastSeen);
   }
 
   /** Drops held messages. */
@@ -77,7 +77,7 @@ export class IncomingMessages {
   handleUnknownSender(bytes: Uint8Array): void {
     try {
       const stanzaId = unpackStanzaId(bytes);
-      if (typeof stanzaId === "number" && stanzaId < 0) this.#doubt(-stanzaId - 1);
+      if (typeof stanzaId === "number" && stanzaId < 0) this.#markIncompleteAfter(-stanzaId - 1);
     } catch {
       // The worker sends it again, and `handle` then reports the error.
     }
@@ -105,7 +105,7 @@ export class IncomingMessages {
     if (!isNew && !isHeld && type !== "tool_use_request") return;
     // An older Configuration is one of the missed messages and does not end the resend.
     if (this.#isConfigured && type === "configuration" && isNewest) {
-      this.#sureUntil = undefined;
+      this.#completeUntil = undefined;
       this.#release();
     }
     const { traceparent } = incoming.meta;
@@ -121,7 +121,7 @@ export class IncomingMessages {
    */
   #take(stanzaId: number, from: string): boolean {
     // A new worker may send new messages before it resends those that the previous worker could not deliver.
-    if (this.#agent !== undefined && this.#agent !== from) this.#doubt(this.#lastSeen);
+    if (this.#agent !== undefined && this.#agent !== from) this.#markIncompleteAfter(this.#lastSeen);
     this.#agent = from;
     if (stanzaId === 0) return true;
     const key = `${stanzaId} ${from}`;
@@ -132,8 +132,8 @@ export class IncomingMessages {
     return true;
   }
 
-  #doubt(after: number): void {
-    this.#sureUntil = Math.min(this.#sureUntil ?? after, after);
+  #markIncompleteAfter(stanzaId: number): void {
+    this.#completeUntil = Math.min(this.#completeUntil ?? stanzaId, stanzaId);
     this.#isConfigured = false;
     if (!this.#holding) this.#hold();
   }

@@ -10,7 +10,7 @@ import {
   workerFeatures,
 } from "../../protocol/messages/messages.ts";
 import { KitFault, NotApplicable } from "../check.ts";
-import { type Arrival, bodiesOf, encodeOwn, type Frame, readFrame, type Way } from "../wire/frame.ts";
+import { type Arrival, bodiesOf, encodeOwn, type Frame, readFrame, type FrameKind } from "../wire/frame.ts";
 import { Inbox } from "../wire/inbox.ts";
 import { pack } from "../wire/pack.ts";
 import { grantToken } from "../../livekit/grant-token.ts";
@@ -49,7 +49,7 @@ type Request = MessageBody<"tool_use_request">;
 interface SendOptions {
   /** @defaultValue the next one */
   readonly stanzaId?: number;
-  readonly way?: Way;
+  readonly way?: FrameKind;
   readonly topic?: string;
 }
 

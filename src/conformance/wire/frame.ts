@@ -6,7 +6,7 @@ import { isSentBy, type Message, type MessageBody, MESSAGES } from "../../protoc
 import { KitFault } from "../check.ts";
 
 export type Side = "client" | "worker";
-export type Way = "packet" | "stream";
+export type FrameKind = "packet" | "stream";
 
 /** A rule for writing frames, and how a frame breaks it. */
 export interface FrameFault {
@@ -17,7 +17,7 @@ export interface FrameFault {
 /** A frame as received, not decoded yet. */
 export interface Arrival {
   readonly bytes: Uint8Array;
-  readonly way: Way;
+  readonly way: FrameKind;
   readonly topic: string;
   readonly isReliable: boolean;
   /** `undefined` until LiveKit has announced the sender. */

@@ -1,7 +1,7 @@
 import type * as RtcNode from "@livekit/rtc-node";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { LIMITS, TOPIC } from "../../protocol/limits.ts";
-import type { Arrival, Way } from "./frame.ts";
+import type { Arrival, FrameKind } from "./frame.ts";
 
 /** A LiveKit server and its API key and secret. */
 export interface LivekitServer {
@@ -12,7 +12,7 @@ export interface LivekitServer {
 
 interface PublishOptions {
   /** @defaultValue what the protocol requires for this length */
-  readonly way?: Way;
+  readonly way?: FrameKind;
   /** @defaultValue everyone */
   readonly to?: readonly string[];
   readonly topic?: string;

@@ -4,7 +4,7 @@ import { isServing } from "../../protocol/attributes.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { type Message, type MessageBody, type SentBy, workerFeatures } from "../../protocol/messages/messages.ts";
 import { KitFault, SubjectFault } from "../check.ts";
-import { type Arrival, bodiesOf, encodeOwn, type Frame, readFrame, type Way } from "../wire/frame.ts";
+import { type Arrival, bodiesOf, encodeOwn, type Frame, readFrame, type FrameKind } from "../wire/frame.ts";
 import { Inbox } from "../wire/inbox.ts";
 import { pack } from "../wire/pack.ts";
 import { TOPIC } from "../../protocol/limits.ts";
@@ -23,7 +23,7 @@ type ClientMessage = Message<SentBy<"client">>;
 export interface SendOptions {
   /** @defaultValue the next one */
   readonly stanzaId?: number;
-  readonly way?: Way;
+  readonly way?: FrameKind;
   readonly topic?: string;
 }
 

@@ -25,9 +25,9 @@ export class SseStreams {
   readonly #times: SseTimes;
   readonly #loopShare = new LoopShare();
   readonly #open = new Set<SseStream>();
-  /** How many places each participant occupies, with streams that are open or about to open. */
-  readonly #taken = new Map<string, number>();
-  #takenByAll = 0;
+  /** How many streams each participant has open or is about to open. */
+  readonly #openCounts = new Map<string, number>();
+  #openTotal = 0;
 
   constructor(app: Pick<FastifyInstance, "addHook">, times: SseTimes) {
     this.#times = times;
@@ -76,17 +76,17 @@ export class SseStreams {
    */
   take({ room, identity }: RoomAccess): () => void {
     const key = `${room}\n${identity}`;
-    const taken = this.#taken.get(key) ?? 0;
-    if (taken >= MAX_STREAMS_OF_ONE)
+    const open = this.#openCounts.get(key) ?? 0;
+    if (open >= MAX_STREAMS_OF_ONE)
       throw new HttpError(429, `A participant may open at most ${MAX_STREAMS_OF_ONE} streams`, { headers: RETRY_SOON });
-    if (this.#takenByAll >= MAX_STREAMS) throw new HttpError(503, "Too many streams are open", { headers: RETRY_SOON });
-    this.#taken.set(key, taken + 1);
-    this.#takenByAll += 1;
+    if (this.#openTotal >= MAX_STREAMS) throw new HttpError(503, "Too many streams are open", { headers: RETRY_SOON });
+    this.#openCounts.set(key, open + 1);
+    this.#openTotal += 1;
     return () => {
-      const left = (this.#taken.get(key) ?? 1) - 1;
-      if (left === 0) this.#taken.delete(key);
-      else this.#taken.set(key, left);
-      this.#takenByAll -= 1;
+      const left = (this.#openCounts.get(key) ?? 1) - 1;
+      if (left === 0) this.#openCounts.delete(key);
+      else this.#openCounts.set(key, left);
+      this.#openTotal -= 1;
     };
   }
 }

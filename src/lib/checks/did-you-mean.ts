@@ -24,7 +24,7 @@ export function didYouMean(name: string, known: Iterable<string>): string {
 }
 
 /** Whether a name is one typo away from a known name: one letter added, missing or changed, or two swapped. */
-export function isOneSlipFrom(name: string, known: readonly string[]): boolean {
+export function isOneTypoFrom(name: string, known: readonly string[]): boolean {
   return known.some((each) => editsBetween(plain(name), plain(each)) === 1);
 }
 

@@ -5,12 +5,12 @@ import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-comma
 import { readLine, type ShellCommand, type ShellRedirect } from "./read-line.ts";
 
 /** The placeholder that `find` replaces with file names, and the default placeholder of `xargs`. */
-const MARK = "{}";
+const PLACEHOLDER = "{}";
 /** xargs options that set a different placeholder, in the same word or in the next. */
-const MARK_ATTACHED = /^(?:-[0oprtx]*[iIJ]|--r[a-z]*=)(?<mark>.+)$/u;
-const MARK_FOLLOWS = /^-[0oprtx]*[IJ]$/u;
+const PLACEHOLDER_ATTACHED = /^(?:-[0oprtx]*[iIJ]|--r[a-z]*=)(?<placeholder>.+)$/u;
+const PLACEHOLDER_FOLLOWS = /^-[0oprtx]*[IJ]$/u;
 /** With more placeholders than this, every argument counts as unknown. */
-const MAX_MARKS = 16;
+const MAX_PLACEHOLDERS = 16;
 /** Maximum nesting of scripts (`sh -c "sh -c …"`) and of programs that start programs. */
 const MAX_DEPTH = 8;
 /**
@@ -51,7 +51,7 @@ export function shellRedirects(line: string): ShellRedirect[] {
   });
 }
 
-interface OfLine {
+interface LineContext {
   /** Input that the line passes to its programs, one of which may run commands from that input. */
   readonly texts?: readonly string[];
   readonly isExpanded?: boolean;
@@ -89,7 +89,7 @@ class CommandOperations {
   #addCommand(
     { assignments, words }: ShellCommand,
     depth: number,
-    { texts = [], isExpanded = false }: OfLine = {},
+    { texts = [], isExpanded = false }: LineContext = {},
   ): void {
     if (this.#isFull || depth > MAX_DEPTH) return this.#addAnything();
     const [program = "", ...args] = words;
@@ -131,20 +131,20 @@ class CommandOperations {
 
 /** Returns the arguments, with UNKNOWN wherever `find` or `xargs` inserts something that is not in the line. */
 function filledIn(name: string, args: readonly string[]): readonly string[] {
-  if (name === "find") return args.map((arg) => arg.replaceAll(MARK, UNKNOWN));
+  if (name === "find") return args.map((arg) => arg.replaceAll(PLACEHOLDER, UNKNOWN));
   return name === "xargs" ? withInput(args) : args;
 }
 
 function withInput(args: readonly string[]): readonly string[] {
-  const follows = (index: number) => MARK_FOLLOWS.test(args[index - 1] ?? "");
+  const follows = (index: number) => PLACEHOLDER_FOLLOWS.test(args[index - 1] ?? "");
   const named = args.flatMap((arg, index) =>
-    follows(index) ? arg : (MARK_ATTACHED.exec(arg)?.groups?.["mark"] ?? []),
+    follows(index) ? arg : (PLACEHOLDER_ATTACHED.exec(arg)?.groups?.["placeholder"] ?? []),
   );
-  const marks = new Set([MARK, ...named].filter(Boolean));
-  if (marks.size > MAX_MARKS) return args.map(() => UNKNOWN);
+  const placeholders = new Set([PLACEHOLDER, ...named].filter(Boolean));
+  if (placeholders.size > MAX_PLACEHOLDERS) return args.map(() => UNKNOWN);
   // Drops the word after the first `-I` or `-J`, because it only names the placeholder. The word after a later one of
   // these options may be an argument of the program that xargs runs.
   const own = args.findIndex((_, index) => follows(index));
   const rest = args.filter((_, index) => index !== own);
-  return rest.map((arg) => [...marks].reduce((text, mark) => text.replaceAll(mark, UNKNOWN), arg));
+  return rest.map((arg) => [...placeholders].reduce((text, placeholder) => text.replaceAll(placeholder, UNKNOWN), arg));
 }

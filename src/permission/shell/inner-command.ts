@@ -22,7 +22,7 @@ const WRAPPERS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 /** Wrappers that expect a file, a folder or a mask before the program. */
-const PLACED: ReadonlySet<string> = new Set(["flock", "chroot", "taskset"]);
+const WRAPPERS_WITH_OPERAND: ReadonlySet<string> = new Set(["flock", "chroot", "taskset"]);
 /** Options that have no value in the next word. Values attached with `=` are recognized for every program. */
 const STANDALONE: Readonly<Record<string, RegExp>> = {
   sudo: /^-[AbEHknPS]+$/u,
@@ -41,15 +41,15 @@ const STANDALONE: Readonly<Record<string, RegExp>> = {
   jobs: /^-x$/u,
 };
 /** Programs that pass the text after `-c` to a shell. Without `-c`, the shell reads commands from its input. */
-const SESSIONS: ReadonlySet<string> = new Set(["su", "runuser", "sg", "newgrp", "script"]);
+const SHELL_LAUNCHERS: ReadonlySet<string> = new Set(["su", "runuser", "sg", "newgrp", "script"]);
 /** Commands that change the meaning of later words, or that later run what they have read. */
-const OBSCURE: ReadonlySet<string> = new Set(
+const UNPREDICTABLE: ReadonlySet<string> = new Set(
   "alias hash enable bind complete compgen mapfile readarray history fc at batch crontab parallel shopt bwrap".split(
     " ",
   ),
 );
 /** Harmless arguments of `set`. Others, such as `-k`, `-a` and `-H`, change the meaning of later words. */
-const PLAIN_SET = /^(?:-[efunvx]*o?|\+[efunvx]+|errexit|nounset|pipefail|xtrace)$/u;
+const HARMLESS_SET_ARGUMENT = /^(?:-[efunvx]*o?|\+[efunvx]+|errexit|nounset|pipefail|xtrace)$/u;
 /** Words that are not script files: options, and paths of open streams, whose content is unknown. */
 const NO_FILE = /^(?:[-+]|(?:\/|(?:\.\.\/)+)(?:dev|proc)\/)/u;
 /** A shell option that is followed by a script. */
@@ -74,18 +74,18 @@ export function innerCommand(name: string, args: readonly string[]): Inner {
 
 function ofProgram(name: string, args: readonly string[]): Inner {
   if (SHELLS.has(name)) return ofShell(args);
-  if (SESSIONS.has(name))
+  if (SHELL_LAUNCHERS.has(name))
     return ofShell(args.filter((arg, index) => isOption(arg) || SCRIPT_FLAG.test(args[index - 1] ?? "")));
   if (name === "eval") return ofScript(args.join(" "));
   if (name === "trap") return ofScript(args.find((arg) => arg !== "--") ?? "");
   if (name === "source" || name === ".") return { scripts: [], isUnclear: isNoFile(args[0]) };
-  if (OBSCURE.has(name) || evaluatesNames(name, args)) return { scripts: [], isUnclear: true };
+  if (UNPREDICTABLE.has(name) || evaluatesNames(name, args)) return { scripts: [], isUnclear: true };
   const first = args.findIndex(isProgram);
   if (name === "watch") return ofScript(args.slice(Math.max(first, 0)).join(" "));
   // The command follows the host. Without a command, ssh runs commands from its input.
   if (name === "ssh") return ofScript(args.slice(first + 1).join(" ") || UNKNOWN);
   if (name === "find") return { scripts: [], commands: executed(args), isUnclear: false };
-  if (name === "set") return { scripts: [], isUnclear: !args.every((arg) => PLAIN_SET.test(arg)) };
+  if (name === "set") return { scripts: [], isUnclear: !args.every((arg) => HARMLESS_SET_ARGUMENT.test(arg)) };
   return WRAPPERS.has(name) ? ofWrapper(name, args) : { scripts: [], isUnclear: false };
 }
 
@@ -111,7 +111,7 @@ function startsOf(name: string, args: readonly string[]): number[] {
     starts.push(index);
     const before = args[index - 1] ?? "";
     const isAttached = standalone?.test(before) === true || /^--(?:$|.+=)/u.test(before);
-    const isFirst = starts.length === 1 && PLACED.has(name);
+    const isFirst = starts.length === 1 && WRAPPERS_WITH_OPERAND.has(name);
     if ((!isFirst && (!isOption(before) || isAttached)) || starts.length > MAX_TRIED) break;
   }
   return starts;

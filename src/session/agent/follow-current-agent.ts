@@ -3,7 +3,7 @@ import type { SessionPolicy } from "../session-policy.ts";
 import { AgentTools } from "./agent-tools.ts";
 import type { CallEnd, CallLine } from "./call-end.ts";
 import { CALL_RULE, callTools } from "./call-tools.ts";
-import { handOff } from "./hand-off.ts";
+import { createHandOffTool } from "./hand-off.ts";
 import type { ServedAgent } from "./served-agent.ts";
 import type { SessionAgents } from "./session-agents.ts";
 
@@ -22,7 +22,7 @@ interface Ports {
   /** Stores which agent serves the session from now on. */
   readonly storeAgent: (agent: string) => Promise<unknown>;
   /** Replaces all finished turns in the context window with this summary. */
-  readonly forget: (summary: string) => void;
+  readonly replaceWithSummary: (summary: string) => void;
 }
 
 /** Returns a policy and tools that always reflect the session's current agent. */
@@ -59,14 +59,17 @@ export function followCurrentAgent({ agents, ...parts }: AgentParts, ports: Port
 }
 
 function ownTools(agent: ServedAgent, agents: SessionAgents, ports: Ports): ReadonlyMap<string, ServerTool> {
-  const { line, callEnd: end, setLanguage, storeAgent, forget } = ports;
-  const handOver = async (name: string) => {
+  const { line, callEnd: end, setLanguage, storeAgent, replaceWithSummary } = ports;
+  const switchAgent = async (name: string) => {
     // The agent's file may have been removed, or may not be saved yet.
     if (!agents.has(name)) throw new Error(`No agent is named "${name}"; you are still the current agent`);
     await storeAgent(name);
-    await agents.handOver(name);
+    await agents.handOff(name);
   };
-  const handing = handOff(agent, { handOver, forget });
-  const tools = [...(line && end ? callTools(agent, { line, end, setLanguage }) : []), ...(handing ? [handing] : [])];
+  const handOffTool = createHandOffTool(agent, { switchAgent, replaceWithSummary });
+  const tools = [
+    ...(line && end ? callTools(agent, { line, end, setLanguage }) : []),
+    ...(handOffTool ? [handOffTool] : []),
+  ];
   return new Map(tools.map((tool) => [tool.name, tool]));
 }

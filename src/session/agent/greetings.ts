@@ -16,7 +16,7 @@ export interface GreetingsOptions {
  * How long a greeting waits for the client's Configuration, which sets the language. Ordinary LiveKit clients never
  * send one.
  */
-const CLIENT_TELLS_WITHIN_MS = 1_000;
+const CONFIGURATION_WAIT_MS = 1_000;
 
 /** Returns the start of a greeting's note. The model is shown this note instead of a message. */
 export function arrivalOf(identity: string): string {
@@ -38,7 +38,7 @@ export class Greetings {
   handleJoined({ identity, isSip }: { readonly identity: string; readonly isSip: boolean }): void {
     if (this.#options.agents.current.greeting === undefined || this.#met.has(identity)) return;
     this.handleLeft(identity);
-    const wait = isSip ? 0 : CLIENT_TELLS_WITHIN_MS;
+    const wait = isSip ? 0 : CONFIGURATION_WAIT_MS;
     this.#arriving.set(
       identity,
       setTimeout(() => void this.#greet(identity), wait),

@@ -6,13 +6,16 @@ import { CALL_RULE } from "./call-tools.ts";
 
 export interface HandOffPorts {
   /** Stores the session's new agent and switches to it. @throws {AppError} when storing fails */
-  readonly handOver: (agent: string) => Promise<void>;
+  readonly switchAgent: (agent: string) => Promise<void>;
   /** Replaces all finished turns in the context window with this summary. */
-  readonly forget: (summary: string) => void;
+  readonly replaceWithSummary: (summary: string) => void;
 }
 
 /** Returns the `hand_off` tool of an agent, or `undefined` if the agent lists no handoffs. */
-export function handOff({ handoffs }: Pick<AgentSettings, "handoffs">, ports: HandOffPorts): ServerTool | undefined {
+export function createHandOffTool(
+  { handoffs }: Pick<AgentSettings, "handoffs">,
+  ports: HandOffPorts,
+): ServerTool | undefined {
   const names = Object.keys(handoffs);
   if (names.length === 0) return undefined;
   const when = names.map((name) => `${name}: ${handoffs[name]?.when}`).join("\n");
@@ -39,8 +42,8 @@ export function handOff({ handoffs }: Pick<AgentSettings, "handoffs">, ports: Ha
       title: ({ to }) => `Hand over to ${to}`,
     },
     run: async ({ to, summary }) => {
-      await ports.handOver(to);
-      if (handoffs[to]?.history === "summary") ports.forget(summary);
+      await ports.switchAgent(to);
+      if (handoffs[to]?.history === "summary") ports.replaceWithSummary(summary);
       return { agent: to, note: "You are this agent now. Go on with the talk." };
     },
   });

@@ -10,7 +10,7 @@ interface IdleOptions {
 }
 
 /** If waiting for quiet takes longer than this, somebody was speaking. */
-const AT_ONCE_MS = 50;
+const MAX_QUIET_WAIT_MS = 50;
 
 /** Measures silence and runs the agent's `idle` steps in order. */
 export class Idle {
@@ -52,7 +52,7 @@ export class Idle {
       return;
     }
     if (this.#timer !== timer || this.#closing.signal.aborted) return;
-    if (!isPause() || performance.now() - since > AT_ONCE_MS) return this.handleWork();
+    if (!isPause() || performance.now() - since > MAX_QUIET_WAIT_MS) return this.handleWork();
     this.#step++;
     act(step);
   }

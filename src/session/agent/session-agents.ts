@@ -13,7 +13,7 @@ interface SessionAgentsOptions {
   /** All agents of this worker, by name. The map changes when agents are loaded or removed. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
   /** The default agent, for rooms that do not request an agent. */
-  readonly standard: ServedAgent;
+  readonly defaultAgent: ServedAgent;
   /** The metadata of the dispatch that created the job. */
   readonly dispatch: string;
   /**
@@ -75,7 +75,7 @@ export class SessionAgents {
 
   constructor(options: SessionAgentsOptions) {
     this.#options = options;
-    this.#current = options.standard;
+    this.#current = options.defaultAgent;
     this.#dispatch = options.dispatch;
   }
 
@@ -94,7 +94,7 @@ export class SessionAgents {
 
   /** The current agent, or `undefined` if it is the default one. */
   get named(): ServedAgent | undefined {
-    return this.#current === this.#options.standard ? undefined : this.#current;
+    return this.#current === this.#options.defaultAgent ? undefined : this.#current;
   }
 
   /** The current session, in the form that an author's functions receive. */
@@ -166,7 +166,7 @@ export class SessionAgents {
    * first participants have joined, because their attributes may request an agent.
    */
   decide(): void {
-    const { agents, standard, dispatchedTo = "", readRoom, logger } = this.#options;
+    const { agents, defaultAgent, dispatchedTo = "", readRoom, logger } = this.#options;
     const dispatch = this.#dispatch;
     if (this.#isDecided || !this.#isConnected) return;
     const room = readRoom();
@@ -177,12 +177,12 @@ export class SessionAgents {
     };
     const name = chooseAgent({ names: new Set(agents.keys()), dispatch, room, onBad });
     this.#isDecided = name !== undefined || room.participants.length > 0;
-    this.#current = agents.get(name ?? dispatchedTo) ?? standard;
+    this.#current = agents.get(name ?? dispatchedTo) ?? defaultAgent;
     if (this.#isDecided) logger.info({ agent: this.#current.name }, "agent chosen");
   }
 
   /** Hands the session off to another agent. The new agent makes the next model call, even within the running turn. */
-  async handOver(name: string): Promise<void> {
+  async handOff(name: string): Promise<void> {
     this.#serve(name);
     await this.prepare(this.#languageOf);
     this.#notifyChange();
@@ -282,8 +282,8 @@ export class SessionAgents {
   }
 
   #serve(name: string): void {
-    const { agents, standard } = this.#options;
-    this.#current = agents.get(name) ?? standard;
+    const { agents, defaultAgent } = this.#options;
+    this.#current = agents.get(name) ?? defaultAgent;
     this.#isDecided = true;
     this.#hasBegun = true;
     this.#invalidateInstructions();

@@ -5,7 +5,7 @@ import type { Delivery } from "../../tool/calls/call-ports.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { PacedSentences } from "./paced-sentences.ts";
 import type { RoomLink } from "../room/room-link.ts";
-import { sentencesOf, Speaker } from "./speaker.ts";
+import { sentencesOf, SentenceStream } from "./sentence-stream.ts";
 import { TranscriptionStream } from "./transcription-stream.ts";
 import type { SpeechEnd, SpokenAnswer, VoicePort } from "../room/voice-port.ts";
 
@@ -31,7 +31,7 @@ interface AnswerOutputOptions {
  * transcription.
  */
 export class AnswerOutput {
-  readonly #speaker: Speaker;
+  readonly #sentenceStream: SentenceStream;
   readonly #sentences: PacedSentences;
   readonly #transcription: TranscriptionStream;
   readonly #speech: SpokenAnswer | undefined;
@@ -77,7 +77,7 @@ export class AnswerOutput {
       },
       onProgress,
     });
-    this.#speaker = new Speaker(
+    this.#sentenceStream = new SentenceStream(
       { onSentence: (sentence) => this.#sentences.add(sentence), onText: (text) => this.#put(text) },
       { language, hasBegun: sent > 0 },
     );
@@ -113,12 +113,12 @@ export class AnswerOutput {
 
   write(text: string): void {
     this.#cutFiller();
-    this.#speaker.write(text);
+    this.#sentenceStream.write(text);
   }
 
   /** Ends the current sentence, even without punctuation. */
   flush(): void {
-    this.#speaker.flush();
+    this.#sentenceStream.flush();
     this.#speech?.flush();
   }
 
@@ -133,7 +133,7 @@ export class AnswerOutput {
     const sentence = this.#sentences.addAside(text, () => {
       if (this.#isSpeaking) return;
       isShown = true;
-      this.#transcription.write(this.#speaker.formatAside(text));
+      this.#transcription.write(this.#sentenceStream.formatAside(text));
     });
     if (!this.#speech || isShown) return "shown";
     const isPlayed = await this.#speak(this.#speech, { text, onBegun: sentence.markPlayed }, signal);
@@ -173,7 +173,7 @@ export class AnswerOutput {
       this.#conclusion = ` ${text}`;
     }
     this.#isShownOnly = this.#isSpeaking;
-    this.#speaker.write(text);
+    this.#sentenceStream.write(text);
   }
 
   /** Stops the speech and shows the rest of the answer instead. */
@@ -191,7 +191,7 @@ export class AnswerOutput {
   async end(): Promise<SpeechEnd> {
     this.#isEnded = true;
     this.#cutFiller();
-    this.#speaker.end();
+    this.#sentenceStream.end();
     const end = await (this.#speech?.end() ?? { heard: undefined });
     if (end.heard === undefined) this.#sentences.release();
     else this.#sentences.drop();

@@ -40,7 +40,7 @@ export class PacedSentences {
   #sequence: number;
   #asides: number;
   /** How many of the answer's own sentences were played in full. */
-  #whole: number;
+  #playedSentences: number;
   /** The end position of each sentence not yet played in full, as a count of letters (see `countLetters`). */
   readonly #ends: number[] = [];
   /** Letters in all sentences so far. */
@@ -53,7 +53,7 @@ export class PacedSentences {
     this.#progress = stored;
     this.#sequence = before.sent;
     this.#asides = before.asides;
-    this.#whole = before.heard;
+    this.#playedSentences = before.heard;
     this.#post = post;
     this.#onProgress = onProgress;
   }
@@ -125,9 +125,12 @@ export class PacedSentences {
 
   #updateProgress(): void {
     const next = this.#ends.findIndex((end) => end > this.#playedLetters);
-    this.#whole += this.#ends.splice(0, next < 0 ? this.#ends.length : next).length;
+    this.#playedSentences += this.#ends.splice(0, next < 0 ? this.#ends.length : next).length;
     const before = this.#progress;
-    const now = { asides: this.#asides, ...(!this.#isReleased && { sent: this.#sequence, heard: this.#whole }) };
+    const now = {
+      asides: this.#asides,
+      ...(!this.#isReleased && { sent: this.#sequence, heard: this.#playedSentences }),
+    };
     if (now.asides === before.asides && now.sent === before.sent && now.heard === before.heard) return;
     this.#progress = now;
     this.#onProgress(now);

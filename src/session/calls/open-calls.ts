@@ -12,10 +12,11 @@ export function isOnlyWaiting(open: readonly OpenCall[]): boolean {
 }
 
 /**
- * Returns how many more ms these calls may hold up other participants' turns. There is a limit only if each call waits
- * for permission or runs on its own participant's device. Otherwise, and if no call is open, returns `undefined`.
+ * Returns after how many ms the turn of these calls must yield to other participants' turns. There is a limit only if
+ * each call waits for permission or runs on its own participant's device. Otherwise, and if no call is open, returns
+ * `undefined`.
  */
-export function patienceLeft(open: readonly OpenCall[]): number | undefined {
+export function yieldAfterMs(open: readonly OpenCall[]): number | undefined {
   const running = open.filter(({ isWaiting }) => !isWaiting).map(({ current }) => current);
   if (open.length === 0 || !running.every(isOnOwnDevice)) return undefined;
   return Math.max(0, ...running.map(({ startedAt = 0 }) => startedAt + OTHERS_WAIT_MS - Date.now()));

@@ -17,7 +17,7 @@ import { ToolOffer } from "./tool-offer.ts";
 import { ProgressGate, ToolStates } from "./tool-states.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import type { WordedForms } from "../forms/worded-forms.ts";
-import { isBlocking, isOnlyWaiting, patienceLeft } from "./open-calls.ts";
+import { isBlocking, isOnlyWaiting, yieldAfterMs } from "./open-calls.ts";
 import { SessionForms } from "./session-forms.ts";
 import { untilMayStart } from "./until-may-start.ts";
 import type { SessionCore } from "../session-core.ts";
@@ -38,7 +38,7 @@ type Core =
 
 interface SessionCallsOptions extends Pick<SessionCore, Core> {
   readonly storeMedia: CallRecord["storeMedia"];
-  readonly permissions: Pick<PermissionDesk, "permit" | "permitRunning" | "denialOf" | "isFree" | "withdraw">;
+  readonly permissions: Pick<PermissionDesk, "permit" | "permitRunning" | "denialOf" | "isAlwaysAllowed" | "withdraw">;
   readonly forms: Pick<WordedForms, "ask">;
   /** Called with the outcome of a call that its turn did not wait for. */
   readonly onLateOutcome: (outcome: LateOutcome) => void;
@@ -173,7 +173,7 @@ export class SessionCalls {
   }
 
   /** Resumes a call whose outcome an earlier worker promised the model. Reports the outcome when the call ends. */
-  async keepPromise(stored: Call): Promise<void> {
+  async resumePromised(stored: Call): Promise<void> {
     const { toolUseId, toolName, input, turnId, messageId, participant } = stored;
     const turn = { turnId, messageId, participant, signal: new AbortController().signal };
     const call = { ...stored, isBackground: true };
@@ -206,9 +206,9 @@ export class SessionCalls {
     return isOnlyWaiting(open) && open.every(({ current }) => current.state !== "running");
   }
 
-  /** Returns how many more ms the turn may hold up other participants' turns. `undefined` means without a limit. */
-  patienceLeft(turnId: string): number | undefined {
-    return patienceLeft(this.#openCallsOf(turnId));
+  /** Returns after how many ms the turn must yield to other participants' turns. `undefined` means never. */
+  yieldAfterMs(turnId: string): number | undefined {
+    return yieldAfterMs(this.#openCallsOf(turnId));
   }
 
   /** Whether a tool is running that speech must not interrupt. */

@@ -30,7 +30,7 @@ export class SessionForms {
     for (const form of forms) this.#inherited.set(form.id, form);
   }
 
-  elicit<Content>(call: OpenCall, request: Elicitation<Content>, count: number): Promise<Elicited<Content>> {
+  elicit<Content>(call: OpenCall, request: Elicitation<Content>, index: number): Promise<Elicited<Content>> {
     const { ports, worded, waitMs, turnOf } = this.#options;
     const forms = {
       calls: ports(),
@@ -39,7 +39,7 @@ export class SessionForms {
       askInWords: (...[form, asked]: Parameters<Parameters<typeof fillInForm>[2]["askInWords"]>) =>
         worded.ask(form, asked, () => turnOf(form)),
     };
-    return fillInForm(call, { request, count }, forms);
+    return fillInForm(call, { request, index }, forms);
   }
 
   /** Call this when a call has ended. Withdraws the forms that an earlier worker left and the call did not resume. */

@@ -9,7 +9,7 @@ import type { Outbox } from "../wire/outbox.ts";
 interface ToolOfferOptions {
   readonly outbox: Pick<Outbox, "postError">;
   readonly logger: Pick<Logger, "warn">;
-  readonly permissions: Pick<PermissionDesk, "isFree">;
+  readonly permissions: Pick<PermissionDesk, "isAlwaysAllowed">;
 }
 
 /**
@@ -40,7 +40,7 @@ export class ToolOffer {
   /** Whether a call may start before the model has finished its message. */
   startsEarly(tool: ServerTool | undefined): boolean {
     if (!tool?.readOnly) return false;
-    return this.#options.permissions.isFree(tool.name, tool.permission !== undefined);
+    return this.#options.permissions.isAlwaysAllowed(tool.name, tool.permission !== undefined);
   }
 
   /** Omits a rejected tool from the model's requests until it is announced or listed again. */

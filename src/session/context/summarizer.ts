@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { textBlock } from "../../conversation/history.ts";
-import type { Notes } from "../../conversation/summary.ts";
+import type { SummaryText } from "../../conversation/summary.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { buildRequest } from "../../llm/build-request.ts";
 import { type ModelEvent, type Usage, NO_USAGE } from "../../llm/model-event.ts";
@@ -42,7 +42,7 @@ const MAX_TOKENS = 2_000;
 /** The input of a summary. */
 interface Material {
   /** The summary so far. */
-  readonly before: Notes | undefined;
+  readonly before: SummaryText | undefined;
   /** The position of the last turn that `before` covers. */
   readonly known: number;
   /** The position of the last turn that has left the context window. */
@@ -78,7 +78,7 @@ export function createSummaryModel(model: Model, name: string): SummaryModel {
 export class Summarizer {
   readonly #options: SummarizerOptions;
   readonly #closing = new AbortController();
-  #notes: Notes | undefined;
+  #latest: SummaryText | undefined;
   #writing: AbortController | undefined;
   #untilPause: NodeJS.Timeout | undefined;
   #failures = 0;
@@ -89,8 +89,8 @@ export class Summarizer {
   }
 
   /** The summary of turns that are still in the context window. */
-  get notes(): Notes | undefined {
-    return this.#notes;
+  get latest(): SummaryText | undefined {
+    return this.#latest;
   }
 
   /** Whether a summary can be expected. If so, turns stay in the context window while there is room. */
@@ -103,7 +103,7 @@ export class Summarizer {
     this.postpone();
     if (this.#writing || !this.isAble || this.#closing.signal.aborted) return;
     const { budgetTokens } = this.#options;
-    const before = shown.summary && shown.summary.textTo > (this.#notes?.textTo ?? 0) ? shown.summary : this.#notes;
+    const before = shown.summary && shown.summary.textTo > (this.#latest?.textTo ?? 0) ? shown.summary : this.#latest;
     const known = before?.textTo ?? 0;
     const turns = shown.turnsAfter(known, { without: budgetTokens * STEP });
     const last = turns.at(-1);
@@ -131,11 +131,11 @@ export class Summarizer {
   }
 
   /** Drops the summary, because it may cover turns that were replaced. */
-  forget(): void {
+  discard(): void {
     this.postpone();
     this.#writing?.abort();
     this.#writing = undefined;
-    this.#notes = undefined;
+    this.#latest = undefined;
   }
 
   close(): void {
@@ -156,7 +156,7 @@ export class Summarizer {
       signal.throwIfAborted();
       this.#failures = 0;
       const textFrom = (before?.text ? before.textFrom : first?.position) ?? 0;
-      this.#notes = { text, textFrom, textTo: last?.position ?? 0, model: model.name, usage: { ...usage } };
+      this.#latest = { text, textFrom, textTo: last?.position ?? 0, model: model.name, usage: { ...usage } };
       const ms = Math.round(performance.now() - startedAt);
       logger.info({ from: first?.position, to: last?.position, ms }, "older turns summarized");
     } catch (error) {
@@ -185,8 +185,8 @@ async function read(
       throw new Error(`The summary is longer than ${MAX_SUMMARY_LENGTH} characters`);
     if (event.type === "message_stop") ({ stopReason, usage } = event);
   }
-  const notes = /^\s*<notes>((?:(?!<\/?notes>)[^])*)<\/notes>\s*$/u.exec(text)?.[1]?.trim() ?? "";
-  if (stopReason !== "end_turn" || notes === "")
+  const written = /^\s*<notes>((?:(?!<\/?notes>)[^])*)<\/notes>\s*$/u.exec(text)?.[1]?.trim() ?? "";
+  if (stopReason !== "end_turn" || written === "")
     throw new Error(`The model wrote no summary (stop reason: ${stopReason ?? "none"})`);
-  return { text: notes, usage };
+  return { text: written, usage };
 }

@@ -70,7 +70,7 @@ export class WordedForms {
   }
 
   /** Returns the id of the question that this participant's next words answer. */
-  awaitedWords(participant: string): string | undefined {
+  openQuestionId(participant: string): string | undefined {
     const open = this.#of(participant).find(({ isAsked }) => isAsked());
     return open && `${open.form.current.id} ${open.field.name} ${open.misses}`;
   }

@@ -8,7 +8,7 @@ import { peekEnvelope, peekType } from "../../protocol/codec/peek.ts";
 import { MESSAGES } from "../../protocol/messages/messages.ts";
 import { type PhraseTable, phrasesFor } from "../answer/phrases.ts";
 import { TranscriptionStream } from "../answer/transcription-stream.ts";
-import { MessageBudget, messageCost, type Way } from "../participants/message-budget.ts";
+import { MessageBudget, messageCost, type InputKind } from "../participants/message-budget.ts";
 import type { ParticipantState } from "../participants/participant-state.ts";
 import type { RoomLink } from "../room/room-link.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
@@ -19,7 +19,7 @@ import type { Outbox } from "../wire/outbox.ts";
 const REMEMBERED_ANSWERS = 1_000;
 
 /** A part of the session that asks participants for something. */
-interface Asking {
+interface AnswerAwaiter {
   /** Whether this participant was asked for this answer, and the call or request is still open. */
   readonly isAwaited: (from: string, answer: AnsweredRequest) => boolean;
   /** Whether any answer from this participant is awaited. */
@@ -27,17 +27,17 @@ interface Asking {
 }
 
 /** A part of the session that asks participants questions in words. */
-interface WordsAsking {
+interface QuestionAsker {
   /** The id of a question that this participant's next words may answer. */
-  readonly awaitedWords: (from: string) => string | undefined;
+  readonly openQuestionId: (from: string) => string | undefined;
 }
 
 interface AdmissionOptions {
   readonly outbox: Pick<Outbox, "postRefusal" | "postError">;
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly policy: { readonly phrases?: PhraseTable };
-  readonly asking: readonly Asking[];
-  readonly worded: readonly WordsAsking[];
+  readonly asking: readonly AnswerAwaiter[];
+  readonly worded: readonly QuestionAsker[];
   readonly telemetry: Pick<SessionTelemetry, "recordDropped">;
   readonly logger: Pick<Logger, "warn">;
 }
@@ -84,7 +84,7 @@ export class Admission {
   }
 
   /** Refuses a text stream that `text` would reject, before the stream is read, because reading is its main cost. */
-  textBegins(from: ParticipantState | undefined, refuse: () => void): void {
+  checkTextStream(from: ParticipantState | undefined, refuse: () => void): void {
     if (!from || this.#spend(from, 0) || this.#openQuestion(from.identity) !== undefined) return;
     this.#refuseText(from);
     refuse();
@@ -102,7 +102,7 @@ export class Admission {
   unclear(candidates: readonly string[], bytes: Uint8Array): void {
     this.drop("unclear_sender");
     const { outbox } = this.#options;
-    if (this.#unclear.spend(messageCost(bytes.length), performance.now())) askAgain(candidates, bytes, outbox);
+    if (this.#unclear.spend(messageCost(bytes.length), performance.now())) requestResend(candidates, bytes, outbox);
   }
 
   /** Handles a stream that was rejected. */
@@ -131,9 +131,9 @@ export class Admission {
     return budget.spend(cost, performance.now());
   }
 
-  #turnAway(budget: MessageBudget, way: Way, sendRefusal: (retryAfterMs: number) => void): void {
+  #turnAway(budget: MessageBudget, kind: InputKind, sendRefusal: (retryAfterMs: number) => void): void {
     this.drop("rate_limited");
-    const retryAfterMs = budget.refuse(way, performance.now());
+    const retryAfterMs = budget.refuse(kind, performance.now());
     if (retryAfterMs !== undefined) sendRefusal(retryAfterMs);
   }
 
@@ -147,7 +147,7 @@ export class Admission {
 
   /** Returns the id of a question that this participant's next words may answer, if no answer was admitted yet. */
   #openQuestion(from: string): string | undefined {
-    const questions = this.#options.worded.flatMap((one) => one.awaitedWords(from) ?? []);
+    const questions = this.#options.worded.flatMap((one) => one.openQuestionId(from) ?? []);
     return questions.find((id) => !this.#answered.has(id));
   }
 
@@ -204,7 +204,7 @@ function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
  * Asks every possible sender of a packet to send it again. Only the real sender knows the id, so nobody else resends
  * the packet. A packet without an id needs no request: its sender resends it when no Ack arrives.
  */
-function askAgain(candidates: readonly string[], bytes: Uint8Array, outbox: Pick<Outbox, "postError">): void {
+function requestResend(candidates: readonly string[], bytes: Uint8Array, outbox: Pick<Outbox, "postError">): void {
   const id = idOf(bytes);
   if (id === undefined) return;
   const error = new AppError("unavailable", "The sender of this message could not be identified: send it again");

@@ -86,15 +86,15 @@ export class ModelCalls {
     const { observeChat } = telemetry;
     return {
       openStream: (request: StepRequest, aborted: AbortSignal) => {
-        const asked = this.#toAsked(participant, request);
-        const held = this.#speculations?.take(asked);
+        const streamRequest = this.#toStreamRequest(participant, request);
+        const held = this.#speculations?.take(streamRequest);
         if (held) return observeChat(held.call, held.stream(aborted));
-        return this.#openStream({ ...asked, observe: observeChat }, aborted);
+        return this.#openStream({ ...streamRequest, observe: observeChat }, aborted);
       },
       countTokens: async (request: StepRequest, aborted: AbortSignal) => {
         if (!countTokens) return undefined;
         const data = await media.of(request.history);
-        return countTokens({ ...this.#toAsked(participant, request), ...(data && { media: data }) }, aborted);
+        return countTokens({ ...this.#toStreamRequest(participant, request), ...(data && { media: data }) }, aborted);
       },
       ...this.#sizes(participant),
     };
@@ -115,10 +115,14 @@ export class ModelCalls {
     const next = { turn, isPaused: false, overheadFor, temporaryTools: temporaryTools(), count };
     const history = await shown.fit(next).catch(() => undefined);
     if (!history || !mayCome()) return;
-    const asked = this.#toAsked(participant, { history, isCompacted: shown.isCompacted, toolChoice: "auto" });
+    const streamRequest = this.#toStreamRequest(participant, {
+      history,
+      isCompacted: shown.isCompacted,
+      toolChoice: "auto",
+    });
     const language = participants.get(participant)?.language;
     const prepare = voice && ((sentence: string) => voice.prepare(sentence, language));
-    this.#speculations.begin(asked, { openStream: this.#openStream, language, prepare });
+    this.#speculations.begin(streamRequest, { openStream: this.#openStream, language, prepare });
   }
 
   /** Cuts off the preemptive call. */
@@ -139,7 +143,7 @@ export class ModelCalls {
     };
   }
 
-  #toAsked(participant: string, request: StepRequest) {
+  #toStreamRequest(participant: string, request: StepRequest) {
     const { instructions } = this.#options.agents ?? {};
     const offer = this.#offer(participant, request);
     return { ...request, ...offer, participant, ...(instructions !== undefined && { instructions }) };

@@ -1,6 +1,6 @@
 import { BufferedStream } from "../../lib/buffered-stream.ts";
 import type { ModelEvent } from "../../llm/model-event.ts";
-import { Speaker } from "../answer/speaker.ts";
+import { SentenceStream } from "../answer/sentence-stream.ts";
 import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 
 /** The maximum number of preemptive calls per turn. Each is wasted if the participant keeps speaking. */
@@ -14,7 +14,7 @@ const MIN_UNUSED = 2;
 /** A preemptive call is dropped if no turn uses it within this time. */
 const DROP_AFTER_MS = 10_000;
 
-type Asked = Omit<Parameters<OpenStream>[0], "observe">;
+type StreamRequest = Omit<Parameters<OpenStream>[0], "observe">;
 
 interface Attempt {
   readonly key: string;
@@ -72,8 +72,8 @@ export class PreemptiveGeneration {
     this.#unusedPerTurn = [...this.#unusedPerTurn, 0].slice(-RECENT_TURNS);
   }
 
-  begin(asked: Asked, { openStream, language, prepare }: Means): void {
-    const key = keyOf(asked);
+  begin(request: StreamRequest, { openStream, language, prepare }: Means): void {
+    const key = keyOf(request);
     if (this.#attempt?.key === key) return;
     this.drop();
     this.#begun += 1;
@@ -83,17 +83,17 @@ export class PreemptiveGeneration {
       return stream;
     };
     const onEvent = firstSentence(language, (sentence) => (known.discardPrepared = prepare?.(sentence)));
-    const held = new BufferedStream((signal) => openStream({ ...asked, observe }, signal), onEvent);
+    const held = new BufferedStream((signal) => openStream({ ...request, observe }, signal), onEvent);
     this.#attempt = { key, held, known, timer: setTimeout(() => this.drop(), DROP_AFTER_MS) };
   }
 
   /** Returns the preemptive call if it is identical to the turn's call. Otherwise, drops it. */
-  take(asked: Asked): Adopted | undefined {
+  take(request: StreamRequest): Adopted | undefined {
     const attempt = this.#attempt;
     if (!attempt) return undefined;
     const { held, known } = attempt;
     // If the call failed or has not even begun, the turn makes its own.
-    if (!known.call || held.hasFailed || attempt.key !== keyOf(asked)) {
+    if (!known.call || held.hasFailed || attempt.key !== keyOf(request)) {
       this.drop();
       return undefined;
     }
@@ -118,7 +118,15 @@ export class PreemptiveGeneration {
   }
 }
 
-function keyOf({ history, toolChoice, containerId, isCompacted, tools, participant, instructions }: Asked): string {
+function keyOf({
+  history,
+  toolChoice,
+  containerId,
+  isCompacted,
+  tools,
+  participant,
+  instructions,
+}: StreamRequest): string {
   const offered = tools.map(({ name, description, inputSchema, owner }) => [name, description, inputSchema, owner]);
   return JSON.stringify([participant, instructions, history, toolChoice, containerId, isCompacted, offered]);
 }
@@ -130,10 +138,10 @@ function firstSentence(language: string | undefined, onFirst: (sentence: string)
     if (!hasFirst && text !== "") onFirst(text);
     hasFirst = true;
   };
-  const speaker = new Speaker({ onSentence, onText: () => {} }, { language });
+  const stream = new SentenceStream({ onSentence, onText: () => {} }, { language });
   return (event) => {
     if (hasFirst) return;
-    if (event.type === "block_delta" && event.delta.type === "text") speaker.write(event.delta.text);
-    if (event.type === "block_stop") speaker.flush();
+    if (event.type === "block_delta" && event.delta.type === "text") stream.write(event.delta.text);
+    if (event.type === "block_stop") stream.flush();
   };
 }

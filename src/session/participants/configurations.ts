@@ -148,13 +148,13 @@ export class Configurations {
   }
 
   /**
-   * Runs `goOn` for a call that an earlier worker left, once its tool is known or after `TOOL_TIMES.returnMs`. If the
-   * session closes first, `goOn` is not run, and the call is left to the next worker.
+   * Runs `resume` for a call that an earlier worker left, once its tool is known or after `TOOL_TIMES.returnMs`. If the
+   * session closes first, `resume` is not run, and the call is left to the next worker.
    */
-  async whenKnown(call: Call, goOn: () => Promise<void>): Promise<void> {
+  async whenKnown(call: Call, resume: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing;
     await this.#untilKnown(call, AbortSignal.any([signal, AbortSignal.timeout(TOOL_TIMES.returnMs)]));
-    if (!signal.aborted) await goOn();
+    if (!signal.aborted) await resume();
   }
 
   /** If a call waits for permission to start, waits for its tool, which may not have been announced again yet. */

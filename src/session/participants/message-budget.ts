@@ -3,8 +3,8 @@ import { LIMITS } from "../../protocol/limits.ts";
 /** The shortest wait that a refusal asks for. */
 const MIN_RETRY_MS = 1_000;
 
-/** How a participant sends something. A refusal is sent the same way. */
-export type Way = keyof typeof REPLIES_PER_WAIT;
+/** What kind of input a participant sends. A refusal is sent in the same way as the input. */
+export type InputKind = keyof typeof REPLIES_PER_WAIT;
 
 /**
  * The maximum number of refusals per wait. Each dropped user message gets its own refusal, up to the number of messages
@@ -19,10 +19,10 @@ export class MessageBudget {
   #tokens: number;
   #at = 0;
   /**
-   * For each way, how many refusals were sent and when their wait ends. A refusal sent one way is not seen by clients
-   * that use another way.
+   * For each kind of input, how many refusals were sent and when their wait ends. Clients that send another kind do not
+   * see these refusals.
    */
-  readonly #refusals = new Map<Way, { readonly until: number; count: number }>();
+  readonly #refusals = new Map<InputKind, { readonly until: number; count: number }>();
 
   constructor(burst: number = LIMITS.messageBurst, perSecond: number = LIMITS.messagesPerSecond) {
     this.#burst = burst;
@@ -48,14 +48,14 @@ export class MessageBudget {
     this.#tokens -= cost;
   }
 
-  /** Returns how many ms the sender must wait, or `undefined` if no more refusals may be sent this way until then. */
-  refuse(way: Way, now: number): number | undefined {
-    const refusals = this.#refusals.get(way);
-    if (refusals && now < refusals.until && refusals.count >= REPLIES_PER_WAIT[way]) return undefined;
+  /** Returns how many ms the sender must wait, or `undefined` if no more such refusals may be sent until then. */
+  refuse(kind: InputKind, now: number): number | undefined {
+    const refusals = this.#refusals.get(kind);
+    if (refusals && now < refusals.until && refusals.count >= REPLIES_PER_WAIT[kind]) return undefined;
     const waitMs = Math.ceil(((1 - this.#tokens) * 1_000) / this.#perSecond);
     const retryAfterMs = Math.max(MIN_RETRY_MS, waitMs);
     if (refusals && now < refusals.until) refusals.count += 1;
-    else this.#refusals.set(way, { until: now + retryAfterMs, count: 1 });
+    else this.#refusals.set(kind, { until: now + retryAfterMs, count: 1 });
     return retryAfterMs;
   }
 }

@@ -5,14 +5,14 @@ import type { LiveTools } from "../../tool/server-tool.ts";
 /** How long to wait for MCP servers, which connect while a session is restored. */
 const LISTED_WITHIN_MS = 5_000;
 
-interface ToolsThatCome extends LiveTools {
+interface McpTools extends LiveTools {
   readonly serverTools: ReadonlyMap<string, unknown>;
 }
 
 /** Waits briefly for a new worker's MCP servers to list the tools of the turn's unanswered calls. Never rejects. */
 export async function waitForMcpTools(
   blocks: readonly TurnBlock[],
-  { serverTools, prefixes, onChanged }: ToolsThatCome,
+  { serverTools, prefixes, onChanged }: McpTools,
   signal: AbortSignal,
 ): Promise<void> {
   const isMissing = (name: string) => !serverTools.has(name) && prefixes.some((prefix) => name.startsWith(prefix));

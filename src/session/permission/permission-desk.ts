@@ -76,7 +76,7 @@ export class PermissionDesk {
     this.#dialogs = new PermissionDialogs(options);
     this.#open = new OpenPermissions({
       store: options.store,
-      onExtended: (permission) => this.#tellExtended(permission),
+      onExtended: (permission) => this.#notifyExtended(permission),
       logger: options.logger,
     });
     this.#questions = new WordedQuestions({ participants: options.participants, byVoice: options.policy.byVoice });
@@ -122,8 +122,8 @@ export class PermissionDesk {
     return judgeCall(call.toolName, need, this.#options.policy.rules) === "deny" ? toRuleText(need) : undefined;
   }
 
-  /** Whether a tool's calls may start at once because nobody has to be asked. */
-  isFree(toolName: string, declaresPermission: boolean): boolean {
+  /** Whether a tool's calls may always start at once, because nobody has to be asked. */
+  isAlwaysAllowed(toolName: string, declaresPermission: boolean): boolean {
     if (declaresPermission) return false;
     return evaluateRules([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";
   }
@@ -139,8 +139,8 @@ export class PermissionDesk {
   }
 
   /** Returns the id of a question that this participant's next words may answer. */
-  awaitedWords(from: string): string | undefined {
-    return this.#questions.awaitedWords(from);
+  openQuestionId(from: string): string | undefined {
+    return this.#questions.openQuestionId(from);
   }
 
   isAwaited(from: string, answer: AnsweredRequest): boolean {
@@ -207,7 +207,7 @@ export class PermissionDesk {
   async withdraw({ id: callId }: Call): Promise<void> {
     if (this.#open.records.some((record) => record.callId === callId)) return;
     try {
-      for (const permission of await this.#options.store.withdraw(callId)) this.#tellOver(permission);
+      for (const permission of await this.#options.store.withdraw(callId)) this.#notifyReplied(permission);
     } catch (error) {
       this.#options.logger.warn({ callId, error }, "withdrawing permission request failed");
     }
@@ -262,7 +262,7 @@ export class PermissionDesk {
     this.#questions.forget(permissionId);
     const { state, repliedVia: via } = permission;
     logger.info({ permissionId, callId, toolName, state, via }, "permission decided");
-    this.#tellOver(permission);
+    this.#notifyReplied(permission);
     return toPermit(permission, call.current, need);
   }
 
@@ -295,12 +295,12 @@ export class PermissionDesk {
     };
   }
 
-  #tellExtended(permission: PermissionRecord): void {
+  #notifyExtended(permission: PermissionRecord): void {
     this.#dialogs.show(permission);
     this.#options.emit({ type: "permission_extended", permission });
   }
 
-  #tellOver(permission: PermissionRecord): void {
+  #notifyReplied(permission: PermissionRecord): void {
     this.#dialogs.close(permission);
     this.#options.emit({ type: "permission_replied", permission });
   }

@@ -18,10 +18,10 @@ interface Question {
   /** Aborted when the question no longer needs to be asked. */
   readonly cut: AbortSignal;
   /** Set once the question was asked in full while the approver was present. */
-  asked?: Asked;
+  asked?: AcceptedAnswers;
 }
 
-interface Asked {
+interface AcceptedAnswers {
   /** The means by which a yes and a no are accepted. Empty once an answer was accepted. */
   readonly ways: Readonly<Record<"yes" | "no", readonly Via[]>>;
   /** Whether the approver has stayed in the room since being asked. */
@@ -91,7 +91,7 @@ export class WordedQuestions {
   }
 
   /** Returns the id of the oldest question that this participant's next words may answer. */
-  awaitedWords(identity: string): string | undefined {
+  openQuestionId(identity: string): string | undefined {
     return this.#askedOf(identity)[0]?.record.id;
   }
 
@@ -132,7 +132,7 @@ export class WordedQuestions {
 }
 
 /** Whether a question was asked, and its approver has not left since. */
-function isAsked(question: Question): question is Question & { asked: Asked } {
+function isAsked(question: Question): question is Question & { asked: AcceptedAnswers } {
   return question.asked?.isStillPresent() === true;
 }
 

@@ -22,7 +22,7 @@ import {
   storeProgress,
 } from "../../store/turns/write-turns.ts";
 import { recordExtraAnswer, saveCall } from "../../store/calls.ts";
-import { insertMedia, type GivenMedia } from "../../store/media.ts";
+import { insertMedia, type MediaWithSource } from "../../store/media.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { setOpener } from "../../store/sessions/sessions.ts";
 import type { LedgerListener } from "../../tool/calls/call-ledger.ts";
@@ -223,7 +223,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    *
    * @throws {AppError} `unavailable` when the database remains unavailable
    */
-  async storeMedia(given: GivenMedia): Promise<void> {
+  async storeMedia(given: MediaWithSource): Promise<void> {
     const key = given.callId ?? given.media[0]?.id ?? "";
     this.#write(key, () => insertMedia(this.#writer, given));
     await this.#chains.get(key);

@@ -4,7 +4,7 @@ import type { Call } from "../../conversation/call.ts";
 import type { HistoryMessage } from "../../conversation/history.ts";
 import { incrementalFlatMap } from "../../lib/incremental-flat-map.ts";
 import type { MediaData } from "../../llm/to-messages.ts";
-import type { GivenMedia } from "../../store/media.ts";
+import type { MediaWithSource } from "../../store/media.ts";
 import type { Recorder } from "./recorder.ts";
 import type { ConversationArchive } from "./conversation-archive.ts";
 
@@ -31,7 +31,7 @@ export class SessionMedia {
   }
 
   /** Resolves when the media are stored. @throws {AppError} `unavailable` when the database remains unavailable */
-  async keep(given: GivenMedia): Promise<void> {
+  async keep(given: MediaWithSource): Promise<void> {
     const ids = given.media.map(({ id }) => id);
     if (ids.length === 0) return;
     for (const each of given.media) this.#hold(each);

@@ -8,7 +8,7 @@ import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { toModelAnswer, type ModelAnswer } from "../../tool/outcome.ts";
 import { NOT_STARTED } from "../../tool/calls/call-runner.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
-import { sentencesOf } from "../answer/speaker.ts";
+import { sentencesOf } from "../answer/sentence-stream.ts";
 
 /** Returns the outcome for a call that an earlier worker left open and that is not resumed. */
 export function outcomeOfInherited({ state }: Call): Failure {

@@ -64,8 +64,8 @@ export async function restore(writer: SessionWriter, { archive, resultMaxBytes }
   for (const turn of isResumable ? open.slice(0, -1) : open) await repairTurn(writer, turn, resultMaxBytes);
   const unfinished = isResumable ? { turn: last, calls: await loadCallsOfTurn(sql, { turnId: last.id }) } : undefined;
   const window = await archive.windowBefore(unfinished?.turn.position, unfinished?.turn.context);
-  const { promised, goingOn } = await settleCalls(writer, unfinished);
-  const forms = await loadForms(sql, { sessionId: lease.sessionId, callIds: goingOn });
+  const { promised, resumedIds } = await settleCalls(writer, unfinished);
+  const forms = await loadForms(sql, { sessionId: lease.sessionId, callIds: resumedIds });
   const waiting = await loadWaitingMessages(writer, { withinMs: RESUMABLE_MS });
   const lastPosition = unfinished ? newest - 1 : newest;
   return { window, lastPosition, messageIds, unfinished, waiting, promised, forms };
@@ -87,7 +87,7 @@ interface Settled {
   /** Calls whose outcome the model was promised. */
   readonly promised: readonly Call[];
   /** The ids of all calls that are not ended here, because they are resumed. */
-  readonly goingOn: readonly string[];
+  readonly resumedIds: readonly string[];
 }
 
 /**
@@ -102,16 +102,16 @@ async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | u
   const promised = unsettledCalls
     .filter(({ resultInTurn, lateResult, isReplaced }) => isPromise(resultInTurn) && !lateResult && !isReplaced)
     .map(({ call }) => call);
-  const goingOn = unsettledCalls.flatMap(({ call }) => (promised.includes(call) || isTaken(call) ? call.id : []));
+  const resumedIds = unsettledCalls.flatMap(({ call }) => (promised.includes(call) || isTaken(call) ? call.id : []));
   const known: string[] = [];
   for (const unsettled of unsettledCalls) {
     const { call } = unsettled;
-    if (goingOn.includes(parentCallId(call) ?? call.id)) continue;
+    if (resumedIds.includes(parentCallId(call) ?? call.id)) continue;
     if (call.outcome) known.push(call.id);
     else await endInheritedCall(writer, unsettled);
   }
   await markReported(writer, { callIds: known });
-  return { promised, goingOn };
+  return { promised, resumedIds };
 }
 
 /** Ends a call with the outcome that the model received, or with an error if there is none. */

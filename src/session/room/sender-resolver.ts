@@ -26,7 +26,7 @@ const HOLD_MS = LIMITS.unidentifiedSenderMs;
 const RETRY_MS = 250;
 const MAX_HELD = 256;
 /** How many packets may trigger a resend request within `HOLD_MS`. Enough for first messages, not for a flood. */
-const MAX_ASKED = 32;
+const MAX_RESEND_REQUESTS = 32;
 /** The minimum time between two list requests, because packets may arrive faster. */
 const LIST_PAUSE_MS = 20;
 
@@ -71,7 +71,7 @@ export class SenderResolver {
   readonly #vanishing = new Map<string, NodeJS.Timeout>();
   #held: Held[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #asking = { since: 0, count: 0 };
+  #resendRequests = { since: 0, count: 0 };
   #isResolving = false;
   #isAskedAgain = false;
   #isClosed = false;
@@ -159,8 +159,8 @@ export class SenderResolver {
       if (sender !== undefined && sender !== "refused") {
         if (unannounced.some(({ identity }) => identity === sender.identity)) this.#expectAnnounced(sender.identity);
         held.deliver(sender);
-      } else if (held.bytes && !isBlocked && this.#isHopeless(held, unannounced)) {
-        this.#askAgain(held.bytes, this.#announcedSince(held.at));
+      } else if (held.bytes && !isBlocked && this.#isUndecidable(held, unannounced)) {
+        this.#requestResend(held.bytes, this.#announcedSince(held.at));
       } else if (sender === "refused" || held.at + HOLD_MS <= performance.now()) this.#drop();
       else {
         kept.push(held);
@@ -185,11 +185,11 @@ export class SenderResolver {
     return at + ANNOUNCED_SOON_MS <= performance.now() ? listed : undefined;
   }
 
-  #askAgain(bytes: Uint8Array, candidates: readonly RoomParticipant[]): void {
+  #requestResend(bytes: Uint8Array, candidates: readonly RoomParticipant[]): void {
     const now = performance.now();
-    if (now - this.#asking.since > HOLD_MS) this.#asking = { since: now, count: 0 };
-    this.#asking.count += 1;
-    if (this.#asking.count > MAX_ASKED) return this.#drop();
+    if (now - this.#resendRequests.since > HOLD_MS) this.#resendRequests = { since: now, count: 0 };
+    this.#resendRequests.count += 1;
+    if (this.#resendRequests.count > MAX_RESEND_REQUESTS) return this.#drop();
     const identities = candidates.map(({ identity }) => identity);
     this.#take({ type: "unclear", candidates: identities, bytes });
   }
@@ -198,7 +198,7 @@ export class SenderResolver {
    * Whether several participants may have sent a packet and none is left to be announced, so its sender will never be
    * clear.
    */
-  #isHopeless({ at }: Held, unannounced: readonly ListedParticipant[]): boolean {
+  #isUndecidable({ at }: Held, unannounced: readonly ListedParticipant[]): boolean {
     const since = this.#announcedSince(at);
     const isSettled = unannounced.every(({ isHidden, isAgent }) => isHidden || isAgent);
     return isSettled && since.length > 0 && since.length + unannounced.length > 1;

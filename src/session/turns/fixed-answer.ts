@@ -5,7 +5,7 @@ import type { TurnInput } from "./turn-queue.ts";
  * Returns the fixed answer of a turn, such as a greeting, as a model stream. Returns `undefined` if the model should be
  * called. A resumed turn does not repeat an answer that it already contains.
  */
-export function wordsOf(begin: TurnInput): AsyncIterable<ModelEvent> | undefined {
+export function fixedAnswerOf(begin: TurnInput): AsyncIterable<ModelEvent> | undefined {
   const { input } = "turn" in begin ? begin.turn : begin;
   const words = input.flatMap((part) => (part.type === "note" ? (part.say ?? []) : []))[0];
   const isAnswered = "turn" in begin && begin.turn.blocks.some(({ blockType }) => blockType === "text");

@@ -189,7 +189,7 @@ class SessionTurn {
     if (state === "completed") isEndedBy(turn.blocks, this.#begin().tools);
     const spoken = await this.#sayLastWords(state);
     await this.#storeSpoken(spoken);
-    this.#tellSpoken(spoken);
+    this.#reportSpoken(spoken);
     return { ...turn, heard: spoken.heard, errorCode: undefined, error: undefined };
   }
 
@@ -218,7 +218,7 @@ class SessionTurn {
       timings: isBehind ? telemetry.timesOfTurn() : timings,
     };
     if (isBehind) await this.#storeSpoken(spoken);
-    if (this.#hasSpeech) this.#tellSpoken(spoken);
+    if (this.#hasSpeech) this.#reportSpoken(spoken);
     const { error } = ended;
     return { ...this.#turn, state: ended.state, blocks: this.#blocks, heard, errorCode: error?.code, error };
   }
@@ -277,7 +277,7 @@ class SessionTurn {
     await recorder.finishSpeech({ turnId: this.#turn.id, ...end, lastStanza: outbox.lastStanza }).catch(() => {});
   }
 
-  #tellSpoken(end: Omit<TurnSpoken, "type">): void {
+  #reportSpoken(end: Omit<TurnSpoken, "type">): void {
     this.#ports.onEvent(this.#turn, { type: "turn_spoken", ...end });
   }
 

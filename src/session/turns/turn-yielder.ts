@@ -4,7 +4,7 @@ interface TurnYielderOptions {
   readonly queue: Pick<TurnQueue, "hasWaiting" | "isOtherWaiting" | "abort">;
   readonly calls: {
     readonly isOnlyWaiting: (turnId: string) => boolean;
-    readonly patienceLeft: (turnId: string) => number | undefined;
+    readonly yieldAfterMs: (turnId: string) => number | undefined;
   };
   /** Returns the id of the running turn. */
   readonly turnId: () => string | undefined;
@@ -30,7 +30,7 @@ export class TurnYielder {
     const turnId = this.#options.turnId();
     if (!queue.hasWaiting || turnId === undefined) return;
     if (calls.isOnlyWaiting(turnId)) return queue.abort("interrupted");
-    const leftMs = queue.isOtherWaiting ? calls.patienceLeft(turnId) : undefined;
+    const leftMs = queue.isOtherWaiting ? calls.yieldAfterMs(turnId) : undefined;
     if (leftMs === 0) queue.abort("passed_over");
     else if (leftMs !== undefined) this.#timer = setTimeout(() => this.check(), leftMs);
   }

@@ -7,7 +7,7 @@ import type postgres from "postgres";
  *   sends a byte, and its query hangs (porsager/postgres#1209).
  * - Over TLS, a query that is sent between a connection's error and its close is lost.
  */
-const MENDED = [
+const PATCHES = [
   ["\n    clearImmediate(nextWriteTimer)\n", "\n    clearImmediate(nextWriteTimer); chunk = nextWriteTimer = null\n"],
   ["!hadError && (query || sent.length) && error(", "; (query || sent.length) && error("],
 ] as const;
@@ -22,8 +22,9 @@ function load(): typeof postgres {
     load(url, context, next) {
       const loaded = next(url, context);
       if (!url.endsWith("/postgres/cjs/src/connection.js") || !loaded.source) return loaded;
-      const mend = (source: string, [fault, mended]: (typeof MENDED)[number]) => source.replaceAll(fault, mended);
-      return { ...loaded, source: MENDED.reduce(mend, Buffer.from(loaded.source as string).toString()) };
+      const patch = (source: string, [original, replacement]: (typeof PATCHES)[number]) =>
+        source.replaceAll(original, replacement);
+      return { ...loaded, source: PATCHES.reduce(patch, Buffer.from(loaded.source as string).toString()) };
     },
   });
   try {

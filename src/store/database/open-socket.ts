@@ -64,19 +64,19 @@ function watch(socket: Socket, { connectTimeoutMs, answerTimeoutMs }: SocketTime
   const answerMs = answerTimeoutMs || Number.POSITIVE_INFINITY;
   let answeredBytes = 0;
   let readBytes = 0;
-  let quietLooks = 0;
+  let quietChecks = 0;
   socket.on("data", () => {
     answeredBytes = socket.bytesWritten;
   });
-  const lookMs = Math.min(CHECK_MS, connectTimeoutMs / 4, answerMs / 4);
+  const checkMs = Math.min(CHECK_MS, connectTimeoutMs / 4, answerMs / 4);
   const timer = setInterval(() => {
     if (socket.destroyed) return clearInterval(timer);
     const isQuiet = socket.bytesRead === readBytes && socket.bytesWritten > answeredBytes;
     readBytes = socket.bytesRead;
-    quietLooks = isQuiet ? quietLooks + 1 : 0;
+    quietChecks = isQuiet ? quietChecks + 1 : 0;
     const [limitMs, code] = readBytes === 0 ? [connectTimeoutMs, "CONNECT_TIMEOUT"] : [answerMs, "ANSWER_TIMEOUT"];
-    if (quietLooks * lookMs >= limitMs) socket.destroy(lost(code));
-  }, lookMs);
+    if (quietChecks * checkMs >= limitMs) socket.destroy(lost(code));
+  }, checkMs);
   timer.unref();
 }
 

@@ -1,6 +1,6 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
-import { withoutNotes } from "../turns/summaries.ts";
+import { withoutSummaryText } from "../turns/summaries.ts";
 
 /**
  * Deletes up to `limit` turns that began more than `days` ago, oldest first, with their blocks, calls, permissions and
@@ -44,7 +44,7 @@ export async function deleteOldTurns(
 /** Deletes these sessions' model-written summaries that cover a deleted turn, and all summaries that the API wrote. */
 async function deleteSummaries(sql: Sql, sessionIds: readonly string[]): Promise<void> {
   await runQuery(sql`
-    update summaries set ${withoutNotes(sql)}
+    update summaries set ${withoutSummaryText(sql)}
     where session_id in ${sql(sessionIds)} and text is not null and not exists (
       select from turns where turns.session_id = summaries.session_id and position = text_from
     )

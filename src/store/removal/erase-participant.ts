@@ -3,7 +3,7 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { deleteMemories } from "../memory/memories.ts";
 import { eraseSpending } from "../spending/spending.ts";
-import { withoutNotes } from "../turns/summaries.ts";
+import { withoutSummaryText } from "../turns/summaries.ts";
 
 interface Identity {
   readonly identity: string;
@@ -114,21 +114,21 @@ async function eraseRooms(sql: Sql, { identity }: Identity): Promise<number> {
  * @param isSaidBy selects the turns with a message of the person
  */
 async function eraseSummaries(sql: Sql, { identity }: Identity, isSaidBy: postgres.Fragment): Promise<void> {
-  const talks = sql`(
+  const affectedSessions = sql`(
     select session_id from turns where participant_identity = ${identity} or ${isSaidBy}
     union select in_session from tool_calls where participant_identity = ${identity}
   )`;
   await runQuery(sql`
-    update summaries set ${withoutNotes(sql)},
+    update summaries set ${withoutSummaryText(sql)},
       people = jsonb_path_query_array(people, '$[*] ? (@.identity != $identity)', ${sql.json({ identity })}),
       promises = jsonb_path_query_array(promises, '$[*] ? (@.participant != $identity)', ${sql.json({ identity })})
-    where people @> ${sql.json([{ identity }])} or session_id in ${talks}
+    where people @> ${sql.json([{ identity }])} or session_id in ${affectedSessions}
   `);
   // The API's own summaries are removed as well. Without them, the measured token count is no longer correct.
   await runQuery(sql`
     with compacted as (
       delete from turn_blocks using turns
-      where turns.id = turn_id and block_type = 'compaction' and session_id in ${talks}
+      where turns.id = turn_id and block_type = 'compaction' and session_id in ${affectedSessions}
       returning session_id
     )
     update turns set context = context - 'measured' where session_id in (select session_id from compacted)

@@ -26,7 +26,7 @@ export async function insertSummary(writer: SessionWriter, summary: Summary): Pr
  * For an `update` of summaries whose model-written text covers removed content: clears that text and keeps the facts
  * from the record.
  */
-export function withoutNotes(sql: Sql) {
+export function withoutSummaryText(sql: Sql) {
   return sql`text = null, text_to = 0, model = null, usage = null`;
 }
 

@@ -5,7 +5,7 @@ import type { Summary } from "../../conversation/summary.ts";
 import type { AnswerProgress, ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
 import type { Recorder } from "../../session/record/recorder.ts";
 import type { ConversationArchive } from "../../session/record/conversation-archive.ts";
-import type { GivenMedia } from "../../store/media.ts";
+import type { MediaWithSource } from "../../store/media.ts";
 import type { WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import type { NewTurnRow, SpeechEndRow, TurnEndRow } from "../../store/turns/write-turns.ts";
 
@@ -138,7 +138,7 @@ export class MemoryRecorder implements RecorderCalls {
     };
   }
 
-  storeMedia({ media }: GivenMedia): Promise<void> {
+  storeMedia({ media }: MediaWithSource): Promise<void> {
     for (const each of media) this.#media.set(each.id, each);
     return Promise.resolve();
   }

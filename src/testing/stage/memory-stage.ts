@@ -22,12 +22,12 @@ export async function openMemoryStage({ agent, model, identity, watch }: StageOp
   const store = new MemoryStore(SESSION);
   const logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" });
   const memories = config.memory ? new MemorySnapshots(store.memories, () => {}) : undefined;
-  const { agents: all, standardAgent: standard, summaryModel } = createSessionModel(config, model, agent.agents);
+  const { agents: all, defaultAgent, summaryModel } = createSessionModel(config, model, agent.agents);
   const someone = { identity, name: "", attributes: {}, isPhone: false };
   const readRoom = () => ({ name: room.name, metadata: "", participants: room.isPresent ? [someone] : [] });
   const agents = new SessionAgents({
     agents: all,
-    standard,
+    defaultAgent,
     dispatch: "",
     dispatchedTo: agent.name,
     readRoom,

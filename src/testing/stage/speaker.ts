@@ -75,7 +75,7 @@ export class Speaker {
   readonly #voice = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
   #pending: Int16Array = new Int16Array();
-  #onSaid: (endsAt: number) => void = () => {};
+  #onSpoken: (endsAt: number) => void = () => {};
   #pump: Promise<void> | undefined;
   #microphone: LocalTrackPublication | undefined;
 
@@ -134,7 +134,7 @@ export class Speaker {
   async play(speech: Int16Array): Promise<{ readonly from: number; readonly to: number }> {
     const from = performance.now() + this.#source.queuedDuration;
     const said = Promise.withResolvers<number>();
-    this.#onSaid = said.resolve;
+    this.#onSpoken = said.resolve;
     this.#pending = speech;
     const to = await said.promise;
     await sleep(Math.max(0, to - performance.now()));
@@ -162,7 +162,7 @@ export class Speaker {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#pump;
-    this.#onSaid(performance.now());
+    this.#onSpoken(performance.now());
     await this.#source.close();
   }
 
@@ -186,7 +186,7 @@ export class Speaker {
       await this.#source.captureFrame(new AudioFrame(samples, SPEECH_RATE, 1, length));
       if (this.#pending.length === 0) {
         const silenceMs = ((length - part.length) / SPEECH_RATE) * 1_000;
-        this.#onSaid(performance.now() + this.#source.queuedDuration - silenceMs);
+        this.#onSpoken(performance.now() + this.#source.queuedDuration - silenceMs);
       }
       await sleep(Math.max(0, this.#source.queuedDuration - leadMs));
     }

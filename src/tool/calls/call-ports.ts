@@ -97,13 +97,13 @@ export interface CallQuestions {
   /** Withdraws the open permission request of a stored call. Never rejects. */
   readonly withdraw: (call: Call) => Promise<void>;
   /**
-   * Asks a participant to fill in a form for a running call. `count` is the number of forms that the call showed
+   * Asks a participant to fill in a form for a running call. `index` is the number of forms that the call showed
    * earlier.
    */
   readonly elicit: <Content>(
     call: OpenCall,
     request: Elicitation<Content>,
-    count: number,
+    index: number,
   ) => Promise<Elicited<Content>>;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { type Call, type Outcome, INITIAL_CALL_STATE } from "../../conversation/call.ts";
-import { isUserAbort, TurnAbort } from "../../conversation/turn-abort.ts";
+import { isOnlyTurnAborted, TurnAbort } from "../../conversation/turn-abort.ts";
 import { cleanJson, readExactJson } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -82,7 +82,7 @@ export class CallRunner {
   refuse(use: ToolUse, turn: CallTurn, { why, stored }: { why: string; stored?: Call | undefined }): ModelAnswer {
     const tool = this.#find(use, turn);
     const call = this.#ports.ledger.open(stored ?? newCall(use, turn, { tool, ports: this.#ports }));
-    this.#ports.ledger.settle(call.current.id, failure(isUserAbort(turn.signal) ? "cancelled" : "not_run", why));
+    this.#ports.ledger.settle(call.current.id, failure(isOnlyTurnAborted(turn.signal) ? "cancelled" : "not_run", why));
     return { content: why, isError: true };
   }
 

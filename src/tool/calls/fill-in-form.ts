@@ -40,15 +40,15 @@ export interface FormPorts {
 }
 
 /**
- * One form request from a call. `count` is the request's index in the call, and stays the same if an idempotent tool
+ * One form request from a call. `index` is the request's index in the call, and stays the same if an idempotent tool
  * runs again.
  */
 interface Request<Content> {
   readonly request: Elicitation<Content>;
-  readonly count: number;
+  readonly index: number;
 }
 
-interface Asked {
+interface FormQuestion {
   readonly parent: OpenCall;
   readonly form: AskUserInput;
   readonly fields: readonly FormField[];
@@ -68,7 +68,7 @@ const MAX_MESSAGE_LENGTH = 2_000;
  */
 export async function fillInForm<Content>(
   parent: OpenCall,
-  { request, count }: Request<Content>,
+  { request, index }: Request<Content>,
   ports: FormPorts,
 ): Promise<Elicited<Content>> {
   const { message } = request;
@@ -78,7 +78,7 @@ export async function fillInForm<Content>(
   let problem: string | undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const form = { message, requestedSchema: schema.jsonSchema, ...(problem !== undefined && { problem }) };
-    const answer = await ask({ parent, form, fields, key: `${count}.${attempt}` }, ports);
+    const answer = await ask({ parent, form, fields, key: `${index}.${attempt}` }, ports);
     if (answer.action !== "accept") return answer;
     const parsed = tryParse(schema, answer.content);
     if ("value" in parsed) return { action: "accept", content: parsed.value as Content };
@@ -87,7 +87,7 @@ export async function fillInForm<Content>(
   return { action: "cancel" };
 }
 
-async function ask(asked: Asked, ports: FormPorts): Promise<FormAnswer> {
+async function ask(asked: FormQuestion, ports: FormPorts): Promise<FormAnswer> {
   const { parent, form } = asked;
   const { participant } = parent.current;
   const device = deviceOf(participant, form, ports.calls);
@@ -127,7 +127,7 @@ function deviceOf(participant: string, form: AskUserInput, { clients }: CallPort
  * Asks for one field after another, and stops at the first refusal or silence. A form without fields becomes a
  * yes-or-no question.
  */
-async function askInWords({ parent, form, fields, key }: Asked, ports: FormPorts): Promise<FormAnswer> {
+async function askInWords({ parent, form, fields, key }: FormQuestion, ports: FormPorts): Promise<FormAnswer> {
   const { message, problem } = form;
   if (fields.length === 0) return confirm({ parent, form, key, fields }, ports);
   let content: Readonly<Record<string, FieldValue>> = {};
@@ -142,7 +142,7 @@ async function askInWords({ parent, form, fields, key }: Asked, ports: FormPorts
   return { action: "accept", content };
 }
 
-async function confirm({ parent, form, key }: Asked, ports: FormPorts): Promise<FormAnswer> {
+async function confirm({ parent, form, key }: FormQuestion, ports: FormPorts): Promise<FormAnswer> {
   const properties = { accepted: { type: "boolean", title: form.message } };
   const [field] = readForm({ type: "object", properties, required: ["accepted"] });
   if (!field) return CANCELLED;
@@ -227,7 +227,7 @@ function schemaOf({ name, schema, isRequired }: FormField): JsonObject {
 }
 
 function newForm(
-  { parent, key }: Pick<Asked, "parent" | "key">,
+  { parent, key }: Pick<FormQuestion, "parent" | "key">,
   { input, timeoutMs }: { readonly input: JsonObject; readonly timeoutMs: number },
 ): Call {
   const { id: parentId } = parent.current;

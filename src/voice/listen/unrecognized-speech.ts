@@ -9,7 +9,7 @@ const NOTICED_SPEECH_MS = 1_000;
  * Short sounds, such as coughs, do not count, however many there are.
  */
 export class UnrecognizedSpeech implements RecognitionListener {
-  readonly #onMisheard: () => void;
+  readonly #onUnrecognized: () => void;
   #beganAt: number | undefined;
   /** The longest stretch of speech since words were last understood. */
   #longestMs = 0;
@@ -17,8 +17,8 @@ export class UnrecognizedSpeech implements RecognitionListener {
   /** Whether the callback is due but waits for a pending request, which may still return words. */
   #isOwed = false;
 
-  constructor(onMisheard: () => void) {
-    this.#onMisheard = onMisheard;
+  constructor(onUnrecognized: () => void) {
+    this.#onUnrecognized = onUnrecognized;
   }
 
   /** Whether a request to the recognizer is pending. */
@@ -62,6 +62,6 @@ export class UnrecognizedSpeech implements RecognitionListener {
 
   #say(): void {
     this.handleRecognized();
-    this.#onMisheard();
+    this.#onUnrecognized();
   }
 }

@@ -6,7 +6,7 @@ import type { VoiceSettings } from "../voice-settings.ts";
 export const NOTICED_SILENCE_MS = 250;
 
 /** How long after a participant's last sound the model starts counting silence: two of its windows, as measured. */
-export const SILENCE_IS_LATE_MS = 64;
+export const SILENCE_DELAY_MS = 64;
 
 /**
  * How much of the silence before speech a recognizer for single utterances receives. The model's default is half a
@@ -18,8 +18,8 @@ const LEAD_IN_MS = 100;
  * How long sound must last to count as speech. At first, this is the model's default; after a short pause, it is one of
  * the model's windows.
  */
-const SPEECH_BEGINS_MS = 50;
-const SPEECH_GOES_ON_MS = 32;
+const MIN_SPEECH_MS = 50;
+const MIN_RESUMED_SPEECH_MS = 32;
 
 /**
  * The model that detects speech in the audio. It detects speech one window sooner if a participant continues within
@@ -30,12 +30,12 @@ export class VoiceActivity extends inference.VAD {
 
   constructor({ endOfTurn, endOfTurnMs }: Pick<VoiceSettings, "endOfTurn" | "endOfTurnMs">, leadInMs = LEAD_IN_MS) {
     // LiveKit's end-of-turn model analyzes the silence, and AgentSession requires 250 ms of it.
-    const lateMs = endOfTurn === "model" ? 0 : SILENCE_IS_LATE_MS;
-    const minSilenceDuration = NOTICED_SILENCE_MS - lateMs;
+    const delayMs = endOfTurn === "model" ? 0 : SILENCE_DELAY_MS;
+    const minSilenceDuration = NOTICED_SILENCE_MS - delayMs;
     super({
       model: "silero",
       minSilenceDuration,
-      minSpeechDuration: SPEECH_BEGINS_MS,
+      minSpeechDuration: MIN_SPEECH_MS,
       prefixPaddingDuration: leadInMs,
     });
     this.#endOfTurnMs = endOfTurnMs;
@@ -44,8 +44,8 @@ export class VoiceActivity extends inference.VAD {
   /** Returns a stream that requires less sound to detect speech after a short pause than at first. */
   override stream(): VADStream {
     return adjustVadStream(super.stream(), ({ type, silenceDuration }) => {
-      if (type === VADEventType.END_OF_SPEECH) return SPEECH_GOES_ON_MS;
-      return silenceDuration > this.#endOfTurnMs ? SPEECH_BEGINS_MS : undefined;
+      if (type === VADEventType.END_OF_SPEECH) return MIN_RESUMED_SPEECH_MS;
+      return silenceDuration > this.#endOfTurnMs ? MIN_SPEECH_MS : undefined;
     });
   }
 }

@@ -4,13 +4,13 @@ import { defined, type SpeechProvider } from "./speech-provider.ts";
 /** Declared explicitly, because the inferred type would need names that @livekit/agents does not export. */
 type Livekit = Required<Pick<SpeechProvider, "listen" | "speak">> & {
   readonly name: "livekit";
-  readonly isOfLivekitCloud: true;
+  readonly needsLivekitCloud: true;
 };
 
 /** LiveKit Inference. It uses the keys that connect the worker to LiveKit Cloud. */
 export const livekit: Livekit = {
   name: "livekit",
-  isOfLivekitCloud: true,
+  needsLivekitCloud: true,
   listen: async ({ model, language }) => {
     const { inference } = await import("@livekit/agents");
     return new inference.STT(defined({ model, language }));

@@ -36,7 +36,7 @@ export function missingSpeech(choice: SpeechChoice): string[] {
   return usesOf(choice).flatMap(({ chosen, name, baseUrl }) => {
     const provider = providerOf(name);
     const { key } = provider;
-    const lacksCloud = provider.isOfLivekitCloud && choice.hasOwnLivekit;
+    const lacksCloud = provider.needsLivekitCloud && choice.hasOwnLivekit;
     const lacksKey = key !== undefined && keyOf(provider, choice) === undefined;
     const hasOwnServer = provider.hasBaseUrl && baseUrl !== undefined;
     return [

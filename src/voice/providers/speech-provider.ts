@@ -30,7 +30,7 @@ export interface SpeechProvider {
    */
   readonly hasBaseUrl?: boolean;
   /** Whether it needs LiveKit Cloud. The livekit-server that we start does not provide it. */
-  readonly isOfLivekitCloud?: boolean;
+  readonly needsLivekitCloud?: boolean;
   readonly listen?: (settings: SpeechSettings) => Promise<stt.STT | undefined>;
   /** Resolves to undefined if the provider cannot speak on this machine. Answers are then text only. */
   readonly speak?: (settings: SpeechSettings) => Promise<Synthesizer | undefined>;

@@ -1,5 +1,5 @@
 import type { AudioFrame } from "@livekit/rtc-node";
-import { Speaker } from "../../session/answer/speaker.ts";
+import { SentenceStream } from "../../session/answer/sentence-stream.ts";
 
 /** Converts text to audio. */
 export interface Synthesizer {
@@ -30,15 +30,15 @@ export async function* splitSentences(
   language: string | undefined,
 ): AsyncGenerator<string> {
   const sentences: string[] = [];
-  const speaker = new Speaker(
+  const stream = new SentenceStream(
     { onSentence: (sentence) => sentences.push(sentence.text), onText: () => {} },
     { language },
   );
   for await (const piece of text) {
-    speaker.write(piece);
+    stream.write(piece);
     yield* sentences.splice(0);
   }
-  speaker.end();
+  stream.end();
   for (const sentence of sentences) if (sentence !== "") yield sentence;
 }
 

@@ -13,7 +13,7 @@ export function alignWords(written: readonly string[], spoken: readonly string[]
     const between = from.slice(ending.length, word);
     // Letters that occur only in the spoken text count toward the written word before them.
     if (between.join("") === "" && ending.length > 0) ending[ending.length - 1] = said = before;
-    ending.push(...shared(between, { from: said, to: before }));
+    ending.push(...distribute(between, { from: said, to: before }));
     said = endOf[other] ?? before;
     if (word < from.length) ending.push(said);
   }
@@ -32,7 +32,7 @@ function ends(words: readonly string[]): number[] {
 }
 
 /** Gives each word its share of the letters between two positions. Words without letters take none. */
-function shared(words: readonly string[], { from, to }: { readonly from: number; readonly to: number }): number[] {
+function distribute(words: readonly string[], { from, to }: { readonly from: number; readonly to: number }): number[] {
   const total = words.reduce((sum, { length }) => sum + length, 0);
   return ends(words).map((end) => (total === 0 ? from : from + ((to - from) * end) / total));
 }

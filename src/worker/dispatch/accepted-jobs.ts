@@ -33,7 +33,7 @@ export class AcceptedJobs {
     return this.size >= this.#max;
   }
 
-  /** Whether all places are taken, or were at any moment in the last `ms` milliseconds. */
+  /** Whether all slots are taken, or were at any moment in the last `ms` milliseconds. */
   wasFullWithin(ms: number): boolean {
     return this.isFull || this.#now() - this.#fullUntil < ms;
   }

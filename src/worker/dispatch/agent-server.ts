@@ -1,6 +1,6 @@
 import { AgentServer, type JobRequest, ServerOptions } from "@livekit/agents";
 import { fileURLToPath } from "node:url";
-import { moduleBeside } from "../../lib/module-beside.ts";
+import { siblingModuleUrl } from "../../lib/sibling-module-url.ts";
 import { JOINING_ATTRIBUTES } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { AcceptedJobs } from "./accepted-jobs.ts";
@@ -47,14 +47,14 @@ interface AgentServerOptions {
   readonly database: { readonly isUnavailable: boolean };
   /** Module path of the job entry. */
   readonly agent?: string;
-  /** Whether older rooms are waiting for an agent. Called only within `YIELD_MS` after all places were taken. */
+  /** Whether older rooms are waiting for an agent. Called only within `YIELD_MS` after all slots were taken. */
   readonly mustWait: (room: { readonly creationTime: bigint }) => Promise<boolean>;
   /** Whether the worker is about to stop and accepts no rooms. */
   readonly isDraining: () => boolean;
 }
 
 /**
- * Creates LiveKit's worker without running it. The load is the share of places taken, because sessions mostly wait and
+ * Creates LiveKit's worker without running it. The load is the share of slots taken, because sessions mostly wait and
  * use no CPU. If the host processes' share of a core is larger, that share is the load.
  */
 export async function createAgentServer(options: AgentServerOptions) {
@@ -111,7 +111,7 @@ async function answerOffer(
 }
 
 function jobEntry(): string {
-  return fileURLToPath(moduleBeside(import.meta.url, "../job/agent"));
+  return fileURLToPath(siblingModuleUrl(import.meta.url, "../job/agent"));
 }
 
 interface PoolParts {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type AgentDispatch, JobStatus, type ParticipantInfo, ParticipantInfo_State } from "@livekit/protocol";
 import { ParticipantKind } from "@livekit/rtc-node";
 import { AgentDispatchClient, RoomServiceClient, TwirpError } from "livekit-server-sdk";
-import { GONE_ATTRIBUTES, isServing, WAITING_ATTRIBUTE, WAITING_FOR_PLACE } from "../../protocol/attributes.ts";
+import { GONE_ATTRIBUTES, isServing, WAITING_ATTRIBUTE, WAITING_FOR_SLOT } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { ignoreGone, ignoreMissing } from "../ignore-gone.ts";
 import { listDispatches } from "../list-dispatches.ts";
@@ -33,7 +33,7 @@ const JOINS_WITHIN_MS = 10_000;
 const ACCEPTED_WITHIN_MS = 2_500;
 const CHECK_EVERY_MS = 100;
 
-interface Asking {
+interface AgentRequest {
   /** The identity of an agent that has died. LiveKit would keep this agent in the room for up to 20 s. */
   readonly former?: string | undefined;
   /**
@@ -53,7 +53,7 @@ interface Asking {
 export async function ensureAgent(
   clients: RoomClients,
   room: string,
-  { former, needsAgent, isAllowed }: Asking,
+  { former, needsAgent, isAllowed }: AgentRequest,
 ): Promise<AgentDispatch | undefined> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   const dead = participants.find(({ identity }) => identity === former);
@@ -151,9 +151,9 @@ function isOnItsWay(dispatches: readonly AgentDispatch[], former: string | undef
 export async function announceWaiting(clients: RoomClients, room: string): Promise<void> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   if (participants.some(isAgentThere)) return;
-  const attributes = { [WAITING_ATTRIBUTE]: WAITING_FOR_PLACE };
+  const attributes = { [WAITING_ATTRIBUTE]: WAITING_FOR_SLOT };
   const people = participants.filter((each) => !isAgent(each));
-  const unaware = people.filter((each) => each.attributes[WAITING_ATTRIBUTE] !== WAITING_FOR_PLACE);
+  const unaware = people.filter((each) => each.attributes[WAITING_ATTRIBUTE] !== WAITING_FOR_SLOT);
   await Promise.all(
     unaware.map(({ identity }) => clients.rooms.updateParticipant(room, identity, { attributes }).catch(ignoreGone)),
   );

@@ -141,7 +141,7 @@ class RunningJobs implements Jobs {
       clients: this.#clients,
       sql,
       isServed: (room: string) => accepted.hasRoom(room),
-      freePlaces: () => this.#freePlaces(),
+      freeSlots: () => this.#freeSlots(),
       onClosed,
       serveUnclaimedDispatch: serveUnclaimed,
       logger,
@@ -168,14 +168,14 @@ class RunningJobs implements Jobs {
       livekit,
       accepted,
       launchJob: (job) => pool.launchJob(job),
-      freePlaces: () => this.#freePlaces(),
+      freeSlots: () => this.#freeSlots(),
       workerId: () => server.id,
       logger,
       signal: this.#watching.signal,
     });
   }
 
-  #freePlaces(): number {
+  #freeSlots(): number {
     const { config, database } = this.#options;
     const { accepted, pool } = this.#parts;
     if (this.#draining.signal.aborted || database.isUnavailable || pool?.busyShare === 1) return 0;

@@ -15,7 +15,7 @@ interface TakeOptions {
   readonly accepted: AcceptedJobs;
   readonly launchJob: (job: RunningJobInfo) => Promise<void>;
   /** How many more sessions this worker can serve. */
-  readonly freePlaces: () => number;
+  readonly freeSlots: () => number;
   /** LiveKit's id of this worker. */
   readonly workerId: () => string;
   readonly logger: Logger;
@@ -48,7 +48,7 @@ export function serveUnclaimedDispatch(options: TakeOptions): ServeUnclaimedDisp
     try {
       await sleep(ANSWERED_WITHIN_MS, undefined, { signal });
       const offered = await clients.dispatches.getDispatch(id, name);
-      if (!offered || isTaken(offered) || accepted.hasRoom(name) || options.freePlaces() <= 0) return;
+      if (!offered || isTaken(offered) || accepted.hasRoom(name) || options.freeSlots() <= 0) return;
       // The room exists, since `getDispatch` succeeded. It may be missing from LiveKit's list if LiveKit lost its
       // Redis.
       const [listed] = await clients.rooms.listRooms([name]);

@@ -8,7 +8,7 @@ interface WatchOptions {
   readonly logger: Logger;
 }
 
-const ASK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 
 /**
  * Checks every second whether PostgreSQL answers. A worker that loses its database soon serves no sessions. Without
@@ -32,7 +32,7 @@ export function watchDatabase({ ask, logger }: WatchOptions): Service & { readon
   void (async () => {
     while (!signal.aborted) {
       await check();
-      await sleep(ASK_EVERY_MS, undefined, { signal }).catch(() => {});
+      await sleep(CHECK_EVERY_MS, undefined, { signal }).catch(() => {});
     }
   })();
   return {

@@ -22,7 +22,7 @@ interface WatchOptions {
   /** Whether this worker has accepted a job for the room and the job has not ended. */
   readonly isServed: (room: string) => boolean;
   /** How many more sessions this worker can serve. */
-  readonly freePlaces: () => number;
+  readonly freeSlots: () => number;
   /** Called when LiveKit has closed a session's room while no worker was in it. Must not reject. */
   readonly onClosed: (room: SessionRoom) => Promise<void>;
   readonly serveUnclaimedDispatch: ServeUnclaimedDispatch;
@@ -75,11 +75,11 @@ class RoomWatcher {
 
   constructor(options: WatchOptions) {
     this.#options = options;
-    const { clients, isServed, freePlaces, onClosed, logger, signal } = options;
+    const { clients, isServed, freeSlots, onClosed, logger, signal } = options;
     this.#unlisted = checkUnlistedRooms({
       clients,
       serve: async (one) => {
-        const mayServe = one.needsAgent && !isServed(one.room) && freePlaces() > 0;
+        const mayServe = one.needsAgent && !isServed(one.room) && freeSlots() > 0;
         if (mayServe && (await isMeantForUs(clients, one.room))) await this.#serve(one, true);
       },
       onClosed,
@@ -107,8 +107,8 @@ class RoomWatcher {
   }
 
   async #check(): Promise<void> {
-    const { clients, sql, freePlaces } = this.#options;
-    const overdueMs = freePlaces() > 0 ? 0 : FULL_AFTER_MS;
+    const { clients, sql, freeSlots } = this.#options;
+    const overdueMs = freeSlots() > 0 ? 0 : FULL_AFTER_MS;
     if (!(await mayCheckRooms(sql, { restMs: CHECK_RESTS_MS, overdueMs }))) return;
     const rooms = await clients.rooms.listRooms();
     const sids = new Set(rooms.map(({ sid }) => sid));
@@ -119,9 +119,9 @@ class RoomWatcher {
     const owed = new Set(rooms.filter(({ sid }) => owedSids.has(sid)).map(({ name }) => name));
     const unserved = await this.#findUnserved(rooms, owed);
     if (unserved.length > 0) await storeWaitingRooms(sql, { forMs: WAITING_FOR_MS });
-    const places = Math.max(0, freePlaces());
-    if (places === 0) return this.#announceWaiting(unserved);
-    await this.#atOnce(unserved.slice(0, places), (one) => this.#serve(one, owed.has(one.room)));
+    const slots = Math.max(0, freeSlots());
+    if (slots === 0) return this.#announceWaiting(unserved);
+    await this.#atOnce(unserved.slice(0, slots), (one) => this.#serve(one, owed.has(one.room)));
     if (performance.now() - this.#forgotAt > FORGET_EVERY_MS) {
       this.#forgotAt = performance.now();
       await forgetAgentRequests(sql);
@@ -130,12 +130,12 @@ class RoomWatcher {
 
   /** @param owed names of rooms whose session lost its worker @returns unserved rooms, oldest first, empty ones last */
   async #findUnserved(rooms: readonly ListedRoom[], owed: ReadonlySet<string>): Promise<readonly UnservedRoom[]> {
-    const { clients, sql, isServed, freePlaces } = this.#options;
+    const { clients, sql, isServed, freeSlots } = this.#options;
     const waiting = rooms.filter(({ name, numParticipants, creationTime }) => {
       const createdAt = Number(creationTime) * 1_000;
       const isOlder = createdAt < this.#startedAt - NEW_ROOM_MS || createdAt < Date.now() - REST_MS;
-      // A room that needs an agent but seems empty does not compete for a place that other rooms need.
-      const isWanted = numParticipants > 0 || (owed.has(name) && freePlaces() > 0);
+      // A room that needs an agent but seems empty does not compete for a slot that other rooms need.
+      const isWanted = numParticipants > 0 || (owed.has(name) && freeSlots() > 0);
       return isOlder && isWanted && !isServed(name);
     });
     const isEmpty = ({ numParticipants }: ListedRoom) => Number(numParticipants === 0);
@@ -182,7 +182,7 @@ class RoomWatcher {
 }
 
 /**
- * Whether a new room must wait because older rooms are waiting. Free places go to older rooms first; `watchRooms` finds
+ * Whether a new room must wait because older rooms are waiting. Free slots go to older rooms first; `watchRooms` finds
  * the new room later. Never rejects.
  */
 export async function mustWait(sql: Sql, { creationTime }: { readonly creationTime: bigint }): Promise<boolean> {

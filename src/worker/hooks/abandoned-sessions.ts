@@ -3,7 +3,7 @@ import type { Logger } from "../logger.ts";
 import type { Service } from "../services/service.ts";
 import { callSessionEnd, type EndHookOptions } from "./call-session-end.ts";
 
-interface UnseenEndsOptions extends EndHookOptions {
+interface AbandonedSessionsOptions extends EndHookOptions {
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   /** Whether a webhook notifies the operator's server. */
   readonly hasEndWebhook: boolean;
@@ -15,7 +15,7 @@ export interface AbandonedSessions extends Service {
 }
 
 /** Stores the end of sessions that ended while no worker was in their room, and calls their hooks. */
-export function createAbandonedSessions(options: UnseenEndsOptions): AbandonedSessions {
+export function createAbandonedSessions(options: AbandonedSessionsOptions): AbandonedSessions {
   const { sql, logger, hasEndWebhook } = options;
   const running = new Set<Promise<void>>();
   const end = async ({ sessionId, roomSid }: SessionRoom) => {

@@ -118,15 +118,15 @@ export class HostPool implements JobPool {
 
   #roomiest(): PoolHost {
     const open = this.#shared()
-      .filter(({ freePlaces }) => freePlaces > 0)
-      .toSorted((a, b) => b.freePlaces - a.freePlaces);
+      .filter(({ freeSlots }) => freeSlots > 0)
+      .toSorted((a, b) => b.freeSlots - a.freeSlots);
     const used = open.find(({ jobs, busyShare }) => jobs.length > 0 && busyShare < SPARE_FROM_SHARE);
     return used ?? open[0] ?? this.#addHost(this.#options.sessionsPerProcess);
   }
 
   #hostOfGroup(group: Group): PoolHost {
     const known = this.#groupHosts.get(group);
-    if (known && known.freePlaces > 0) return known;
+    if (known && known.freeSlots > 0) return known;
     const host = this.#addHost(group.size);
     this.#groupHosts.set(group, host);
     return host;

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ipc, RunningJobInfo } from "@livekit/agents";
-import { moduleBeside } from "../../lib/module-beside.ts";
+import { siblingModuleUrl } from "../../lib/sibling-module-url.ts";
 import type { PooledJob } from "../../livekit/job-pool.ts";
 import type { Logger } from "../logger.ts";
 import { HostHealth } from "./host-health.ts";
@@ -33,7 +33,7 @@ export interface LostHost {
 
 const CLOSE_MS = 3_000;
 /** Extra time, beyond the handover's own limit, to release a session that reached no pause. */
-const LET_GO_MS = 1_000;
+const RELEASE_MS = 1_000;
 
 interface HostedJob extends PooledJob {
   /** Whether the host process was asked to start the job. */
@@ -51,7 +51,7 @@ export interface HandOverOptions {
   readonly requestAgent: (room: string) => Promise<unknown>;
 }
 
-const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "host-main"));
+const ENTRY = fileURLToPath(siblingModuleUrl(import.meta.url, "host-main"));
 
 /** Whether this is the command line of a host process. */
 export function isHostProcess(command: string): boolean {
@@ -111,11 +111,11 @@ export class SessionHost {
     return this.#health?.rssBytes ?? 0;
   }
 
-  get freePlaces(): number {
+  get freeSlots(): number {
     return this.isRetired ? 0 : this.capacity - this.#jobs.size;
   }
 
-  /** Occupies a place immediately. The job starts once the host process is ready. */
+  /** Occupies a slot immediately. The job starts once the host process is ready. */
   launch(info: RunningJobInfo, inference: ipc.InferenceExecutor | undefined): void {
     const { id } = info.job;
     const over = Promise.withResolvers<void>();
@@ -170,7 +170,7 @@ export class SessionHost {
       });
     };
     this.#send({ type: "hand_over", jobId, withinMs });
-    await endWithin(job, withinMs + LET_GO_MS);
+    await endWithin(job, withinMs + RELEASE_MS);
   }
 
   async #whenReady(): Promise<void> {

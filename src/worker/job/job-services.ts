@@ -33,10 +33,10 @@ export interface JobServices {
   /** Server tools by name. Tools from MCP servers may appear and disappear; in development, any tool may change. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly liveTools: LiveTools;
-  /** The agents by name, including the standard one. In development, they may change. */
+  /** The agents by name, including the default one. In development, they may change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
   /** The agent defined in parley.config.ts. It serves rooms for which no other agent is chosen. */
-  readonly standardAgent: ServedAgent;
+  readonly defaultAgent: ServedAgent;
   readonly summaryModel?: SummaryModel | undefined;
   readonly hooksOf: HooksOf;
   /** Whether a webhook notifies the operator's server when a session ends. */

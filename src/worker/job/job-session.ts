@@ -15,12 +15,12 @@ import type { Succession } from "./succession.ts";
 /** How often a session that is being handed over is checked for a pause. */
 const CHECK_EVERY_MS = 50;
 /** After this time another agent is requested even without a pause. */
-const ASK_WITHIN_MS = 3_000;
+const REQUEST_WITHIN_MS = 3_000;
 /**
- * The number of checks between two agent requests (10 s). An agent takes a while to join, and a place may become free
+ * The number of checks between two agent requests (10 s). An agent takes a while to join, and a slot may become free
  * only later.
  */
-const LOOKS_A_REQUEST = 200;
+const CHECKS_PER_REQUEST = 200;
 
 /** A job's room, with the address and keys of LiveKit's server API. */
 export interface JobRoom extends ServedRoom {
@@ -73,7 +73,7 @@ export class JobSession {
   readonly #parts: JobSessionParts;
   readonly #opened: OpenedSession | undefined;
   #isHandedOver = false;
-  #lettingGo: Promise<void> | undefined;
+  #releasing: Promise<void> | undefined;
 
   constructor(parts: JobSessionParts) {
     this.#parts = parts;
@@ -94,10 +94,10 @@ export class JobSession {
     setOwnAttributes(job.room, { [HANDOVER_ATTRIBUTE]: "true" });
     const late = AbortSignal.timeout(withinMs);
     // Limited, because participants who keep asking leave no pause.
-    await this.#untilPause(AbortSignal.any([late, AbortSignal.timeout(ASK_WITHIN_MS)]));
+    await this.#untilPause(AbortSignal.any([late, AbortSignal.timeout(REQUEST_WITHIN_MS)]));
     const hasCome = () => link.otherAgents.length > 0;
-    for (let looks = 0; onPause && !hasCome() && !late.aborted; looks++) {
-      if (looks % LOOKS_A_REQUEST === 0) onPause();
+    for (let checks = 0; onPause && !hasCome() && !late.aborted; checks++) {
+      if (checks % CHECKS_PER_REQUEST === 0) onPause();
       await sleep(CHECK_EVERY_MS);
     }
     this.#opened?.session.hold();
@@ -131,7 +131,7 @@ export class JobSession {
 
   async #release(): Promise<void> {
     this.#parts.succession.close();
-    if (this.#opened) await (this.#lettingGo ??= leave(this.#opened));
+    if (this.#opened) await (this.#releasing ??= releaseSession(this.#opened));
   }
 
   async #untilPause(late: AbortSignal): Promise<void> {
@@ -146,7 +146,7 @@ export class JobSession {
 }
 
 /** Releases the session to another worker. A running turn is left for that worker to resume. */
-export async function leave({ session, close, abandon }: OpenedSession): Promise<void> {
+export async function releaseSession({ session, close, abandon }: OpenedSession): Promise<void> {
   if (session.isAtPause) await close(0);
   else await abandon().catch(() => close(0));
 }

@@ -20,7 +20,7 @@ import type { HooksOf } from "../hooks/call-session-end.ts";
 import { SessionHooks } from "../hooks/session-hooks.ts";
 import { followConnection, setOwnAttributes } from "./connection.ts";
 import { JobInput } from "./job-input.ts";
-import { JobSession, type JobRoom, type JobSessionState, leave } from "./job-session.ts";
+import { JobSession, type JobRoom, type JobSessionState, releaseSession } from "./job-session.ts";
 import type { JobServices } from "./job-services.ts";
 import {
   createCallLine,
@@ -112,7 +112,7 @@ async function connect(job: JobRoom, opening: Promise<OpenedSession>): Promise<v
     await job.connect();
   } catch (error) {
     // This process keeps running and would otherwise block the session for later jobs.
-    opening.then(leave).catch(() => {});
+    opening.then(releaseSession).catch(() => {});
     throw error;
   }
 }
@@ -222,7 +222,7 @@ interface AgentsParts {
 function createAgents(job: JobRoom, services: SessionServices, { memories, logger }: AgentsParts): SessionAgents {
   return new SessionAgents({
     agents: services.agents,
-    standard: services.standardAgent,
+    defaultAgent: services.defaultAgent,
     dispatch: job.metadata ?? "",
     listDispatches: () => seenDispatches(job, job.agentName ?? ""),
     dispatchedTo: job.agentName,

@@ -19,15 +19,15 @@ interface Serving {
 }
 
 type Own = Exclude<keyof typeof agentFields, "instructions">;
-type StandardFields = Pick<ConfigFileValues, "instructions"> & Partial<Pick<ConfigFileValues, Own>>;
+type DefaultAgentFields = Pick<ConfigFileValues, "instructions"> & Partial<Pick<ConfigFileValues, Own>>;
 
 /**
  * Returns the agent defined in parley.config.ts. It has no model, voice or rules of its own, because the config's
  * model, voice and rules apply to all agents.
  */
-export function serveStandardAgent(config: StandardFields, serving: Serving): ServedAgent {
+export function serveDefaultAgent(config: DefaultAgentFields, serving: Serving): ServedAgent {
   const said = Object.keys(agentFields).filter((name) => name in config);
-  const own = Object.fromEntries(said.map((name) => [name, config[name as keyof StandardFields]]));
+  const own = Object.fromEntries(said.map((name) => [name, config[name as keyof DefaultAgentFields]]));
   return serveAgent(DEFAULT_AGENT, agentSchema.parse(own), serving);
 }
 

@@ -5,13 +5,13 @@ import { createSummaryModel } from "../../session/context/summarizer.ts";
 import type { SummaryModel } from "../../session/context/summarizer.ts";
 import { betasOf, INLINE_TOOLS } from "../../session/model/open-stream.ts";
 import type { ConfigFileValues } from "../config-file.ts";
-import { serveAgent, serveStandardAgent } from "./serve-agents.ts";
+import { serveAgent, serveDefaultAgent } from "./serve-agents.ts";
 
 interface SessionModel {
-  /** All agents by name, including the standard one. The map may change. */
+  /** All agents by name, including the default one. The map may change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
   /** The agent defined in parley.config.ts. It serves rooms for which no other agent is chosen. */
-  readonly standardAgent: ServedAgent;
+  readonly defaultAgent: ServedAgent;
   readonly summaryModel: SummaryModel | undefined;
   /** Updates `agents` from the definitions. An agent whose definition is the same object is kept. */
   readonly redefineAgents: (definitions: Definitions) => void;
@@ -44,8 +44,8 @@ export function createSessionModel(
     betas: [...(inlineTools ? [INLINE_TOOLS] : []), ...betasOf(edits)],
   });
   const serving = { client, model: config.model, inlineTools, edits };
-  const standardAgent = serveStandardAgent(config, serving);
-  const agents = new Map([[standardAgent.name, standardAgent]]);
+  const defaultAgent = serveDefaultAgent(config, serving);
+  const agents = new Map([[defaultAgent.name, defaultAgent]]);
   let defined: Definitions = new Map();
   const redefineAgents = (now: Definitions) => {
     for (const name of defined.keys()) if (!now.has(name)) agents.delete(name);
@@ -56,7 +56,7 @@ export function createSessionModel(
   redefineAgents(definitions);
   return {
     agents,
-    standardAgent,
+    defaultAgent,
     summaryModel: summaryModel === undefined ? undefined : createSummaryModel(client, summaryModel),
     redefineAgents,
   };

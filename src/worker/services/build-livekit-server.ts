@@ -8,7 +8,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { programEnvironment } from "../../tool/program-environment.ts";
 import { ProcessGroupReaper } from "../../tool/process-group-reaper.ts";
 import { readPidFile, removePidFile, tryPidFile } from "../process/pid-file.ts";
-import type { TellProgress } from "./service.ts";
+import type { ReportProgress } from "./service.ts";
 
 const VERSION = "1.13.5";
 const MODULE = `github.com/livekit/livekit-server/cmd/server@v${VERSION}`;
@@ -37,7 +37,7 @@ export function builtLivekitServer(cacheDir: string): string {
  *
  * @throws {AppError} `unavailable` if it cannot be built
  */
-export async function buildLivekitServer(cacheDir: string, progress: TellProgress): Promise<string> {
+export async function buildLivekitServer(cacheDir: string, progress: ReportProgress): Promise<string> {
   const binary = builtLivekitServer(cacheDir);
   const folder = dirname(binary);
   const lock = join(folder, "build.pid");
@@ -59,7 +59,7 @@ export async function buildLivekitServer(cacheDir: string, progress: TellProgres
   return binary;
 }
 
-async function build(folder: string, binary: string, progress: TellProgress): Promise<void> {
+async function build(folder: string, binary: string, progress: ReportProgress): Promise<void> {
   const output = join(folder, "bin");
   const startedAt = performance.now();
   const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`;

@@ -10,13 +10,13 @@ import { DATABASE, ensureCluster, placeOf, SUPERUSER, WORKING_FOLDER } from "./p
 import { providePrograms } from "./postgres-programs.ts";
 import { choosePostgresUser } from "./postgres-user.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
-import type { TellProgress } from "./service.ts";
+import type { ReportProgress } from "./service.ts";
 
 interface PostgresOptions {
   readonly dataDir: string;
   /** 0 means the port of the previous start if that port is free, otherwise any free port. */
   readonly port: number;
-  readonly progress: TellProgress;
+  readonly progress: ReportProgress;
 }
 
 export interface PostgresService extends RunningServer {

@@ -6,7 +6,7 @@ import { programEnvironment } from "../../tool/program-environment.ts";
 import { endStaleServer, startServer, type RunningServer } from "../process/start-program.ts";
 import { buildLivekitServer, builtLivekitServer } from "./build-livekit-server.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
-import type { TellProgress } from "./service.ts";
+import type { ReportProgress } from "./service.ts";
 
 interface LivekitKeys {
   readonly apiKey: string;
@@ -22,7 +22,7 @@ interface LivekitOptions {
   readonly keys?: LivekitKeys;
   /** The `host:port` of a Redis. All servers with the same Redis form a cluster. */
   readonly redisAddress?: string;
-  readonly progress: TellProgress;
+  readonly progress: ReportProgress;
 }
 
 export interface LivekitService extends RunningServer, LivekitKeys {

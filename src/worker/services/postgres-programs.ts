@@ -7,7 +7,7 @@ import { findPackage } from "../../tool/find-package.ts";
 import { runCommand } from "../process/start-program.ts";
 import { howToInstall } from "../own-package.ts";
 import type { PostgresUser } from "./postgres-user.ts";
-import type { TellProgress } from "./service.ts";
+import type { ReportProgress } from "./service.ts";
 
 export interface PostgresPrograms {
   readonly initdb: string;
@@ -15,7 +15,7 @@ export interface PostgresPrograms {
 }
 
 interface CopyOptions {
-  readonly progress: TellProgress;
+  readonly progress: ReportProgress;
   /** The folder for copies. Every user must be able to enter it, and a reboot must not empty it. */
   readonly copies?: string;
 }

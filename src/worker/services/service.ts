@@ -4,4 +4,4 @@ export interface Service {
 }
 
 /** Writes a line to stderr about what is being started. */
-export type TellProgress = (line: string) => void;
+export type ReportProgress = (line: string) => void;

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
-import { moduleBeside } from "../../lib/module-beside.ts";
+import { siblingModuleUrl } from "../../lib/sibling-module-url.ts";
 import type { SpeechUse } from "../../speech/start-model.ts";
 import { programEnvironment } from "../../tool/program-environment.ts";
 import type { Service } from "./service.ts";
 
-const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "../../speech/speech-process"));
+const ENTRY = fileURLToPath(siblingModuleUrl(import.meta.url, "../../speech/speech-process"));
 /** The pause before the first restart. It quadruples with each restart, up to `RESTART_AFTER_AT_MOST_MS`. */
 const RESTART_AFTER_MS = 100;
 const RESTART_AFTER_AT_MOST_MS = 10_000;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { parseEnv } from "node:util";
-import { didYouMean, isOneSlipFrom } from "../../lib/checks/did-you-mean.ts";
+import { didYouMean, isOneTypoFrom } from "../../lib/checks/did-you-mean.ts";
 import { VARIABLES } from "./environment.ts";
 
 /** More known variables, which Node, LiveKit's native library, test kits or Parley's own processes read. */
@@ -30,7 +30,7 @@ const OF_A_SERVICE = /_(?:SERVICE_(?:HOST|PORT\w*)|PORT(?:_\d+_\w+)?)$/u;
 export function checkEnvironment(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env)
     .filter((name) => !KNOWN.has(name) && !OF_A_SERVICE.test(name))
-    .filter((name) => name.startsWith("PARLEY_") || isOneSlipFrom(name, NAMES))
+    .filter((name) => name.startsWith("PARLEY_") || isOneTypoFrom(name, NAMES))
     .map((name) => `environment: ${name} is not a Parley variable.${didYouMean(name, NAMES)}`);
 }
 

@@ -22,10 +22,10 @@ function quietRoom(
 ) {
   const said: unknown[] = [];
   const all = Object.entries(idles).map(([name, idle]) => agentWith(name, idle));
-  const [standard = agentWith("none", [])] = all;
+  const [defaultAgent = agentWith("none", [])] = all;
   const agents = new SessionAgents({
     agents: new Map(all.map((agent) => [agent.name, agent])),
-    standard,
+    defaultAgent,
     dispatch: "",
     readRoom: () => ({ name: "kitchen", metadata: "", participants: [] }),
     logger,
@@ -60,7 +60,7 @@ test("an agent that takes over starts with its own first idle step", async () =>
   initiative.handleUserActivity("ana");
   await vi.advanceTimersByTimeAsync(1_500);
 
-  await agents.handOver("billing");
+  await agents.handOff("billing");
   await vi.advanceTimersByTimeAsync(1_500);
 
   expect(said).toEqual(["Desk?", "Billing?"]);

@@ -10,11 +10,11 @@ test("a function is called again in the participant's next hour, and not within 
     return `It is about ${first?.localTime.hour} o'clock.`;
   };
   let now = Date.parse("2026-11-22T10:01:00Z");
-  const standard = { name: "default", instructions } as never;
+  const defaultAgent = { name: "default", instructions } as never;
   const participants = [{ identity: "ana", name: "", attributes: { timeZone: "Europe/Berlin" }, isPhone: false }];
   const agents = new SessionAgents({
-    agents: new Map([["default", standard]]),
-    standard,
+    agents: new Map([["default", defaultAgent]]),
+    defaultAgent,
     dispatch: "",
     readRoom: () => ({ name: "kitchen", metadata: "", participants }),
     logger: pino({ enabled: false }),
@@ -37,13 +37,13 @@ const AGENTS = ["default", "billing"].map((name) => ({ name, instructions: `You 
 /** The agents for a room whose job has no metadata. LiveKit lists these dispatches for the room. */
 function openAgents(dispatches: readonly { readonly id: string; readonly metadata: string }[]) {
   const lines: Record<string, unknown>[] = [];
-  const [standard] = AGENTS;
+  const [defaultAgent] = AGENTS;
   const agents = new SessionAgents({
     agents: new Map([
       ["default", AGENTS[0] as never],
       ["billing", AGENTS[1] as never],
     ]),
-    standard: standard as never,
+    defaultAgent: defaultAgent as never,
     dispatch: "",
     listDispatches: async () => dispatches,
     readRoom: () => ({ name: "kitchen", metadata: "", participants: [] }),

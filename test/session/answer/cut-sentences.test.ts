@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { cutSentences } from "../../../src/session/answer/cut-sentences.ts";
-import { Speaker } from "../../../src/session/answer/speaker.ts";
+import { SentenceStream } from "../../../src/session/answer/sentence-stream.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
 /** The sentences in a text that arrives a character at a time, as from a model. */
 function sentencesOf(text: string, language: string | undefined): string[] {
   const sentences: string[] = [];
-  const speaker = new Speaker(
+  const stream = new SentenceStream(
     { onSentence: (sentence) => sentences.push(sentence.text), onText: () => {} },
     { language },
   );
-  for (const character of text) speaker.write(character);
-  speaker.end();
+  for (const character of text) stream.write(character);
+  stream.end();
   return sentences.filter(Boolean);
 }
 
@@ -128,8 +128,8 @@ test("a plain sentence is sent with the first letter of the next", () => {
   fc.assert(
     fc.property(plain, plain, fc.constantFrom(...LANGUAGES), (one, other, language) => {
       const first: string[] = [];
-      const speaker = new Speaker({ onSentence: ({ text }) => first.push(text), onText: () => {} }, { language });
-      for (const character of `${one} ${other.charAt(0)}`) speaker.write(character);
+      const stream = new SentenceStream({ onSentence: ({ text }) => first.push(text), onText: () => {} }, { language });
+      for (const character of `${one} ${other.charAt(0)}`) stream.write(character);
       expect(first).toEqual([one]);
     }),
     { numRuns: propertyRuns(200), seed: propertySeed() },

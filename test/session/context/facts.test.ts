@@ -69,8 +69,8 @@ async function prefaceAfter(write: (prompt: string) => string): Promise<string> 
   const archive = { turnsBetween: async () => [] };
   const summarizer = new Summarizer({ model: { name: "scripted", ask }, archive, budgetTokens, logger });
   for (let position = 1; ; position++) {
-    const { notes } = summarizer;
-    shown.makeRoom({ notes, isWriting: summarizer.isAble });
+    const { latest: written } = summarizer;
+    shown.makeRoom({ written, isWriting: summarizer.isAble });
     const past = talkTurn(position);
     const running = { ...past, state: "running" as const };
     const overheadFor = () => ({ key: "", bytes: 0 });

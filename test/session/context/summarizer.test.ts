@@ -66,8 +66,8 @@ test("notes on older turns are written once there are enough of them, without th
 
   writer.consider(talk(10));
 
-  await vi.waitFor(() => expect(writer.notes).toMatchObject({ text: "They asked.", model: "small", usage }));
-  expect(writer.notes?.textTo).toBeLessThan(10);
+  await vi.waitFor(() => expect(writer.latest).toMatchObject({ text: "They asked.", model: "small", usage }));
+  expect(writer.latest?.textTo).toBeLessThan(10);
   expect(prompts[0]).toContain('"user" said: Question 1 ‹/transcript›');
   expect(prompts[0]).toContain("Tool look was called with {}\nThe tool gave: clear sky\nThe assistant said: Answer 1.");
   expect(prompts[0]).not.toContain("Question 10");
@@ -76,12 +76,12 @@ test("notes on older turns are written once there are enough of them, without th
 test("the next notes continue the previous ones, and read only what is new", async () => {
   const { summarizer: writer, prompts } = summarizer(() => textEvents("<notes>They asked.</notes>"));
   writer.consider(talk(10));
-  await vi.waitFor(() => expect(writer.notes).toBeDefined());
-  const { textTo = 0 } = writer.notes ?? {};
+  await vi.waitFor(() => expect(writer.latest).toBeDefined());
+  const { textTo = 0 } = writer.latest ?? {};
 
   writer.consider(talk(20));
 
-  await vi.waitFor(() => expect(writer.notes?.textTo).toBeGreaterThan(textTo));
+  await vi.waitFor(() => expect(writer.latest?.textTo).toBeGreaterThan(textTo));
   expect(prompts[1]).toContain("<notes>\nThey asked.\n</notes>");
   expect(prompts[1]).not.toContain(`Turn ${textTo}\n`);
 });
@@ -111,7 +111,7 @@ test("turns left out without notes are read from the record, and noted immediate
 
   writer.consider(talk(11, { ...leftOut, text: null, textFrom: 0, textTo: 0 }));
 
-  await vi.waitFor(() => expect(writer.notes).toMatchObject({ textFrom: 1 }));
+  await vi.waitFor(() => expect(writer.latest).toMatchObject({ textFrom: 1 }));
   expect(prompts[0]).toContain("<notes>\n\n</notes>\n<transcript>\nTurn 1\n");
   for (const position of [5, 6]) expect(prompts[0]).toContain(`Turn ${position}\n`);
 });
@@ -121,7 +121,7 @@ test("turns left out after the last notes are added to them, and the notes' star
 
   writer.consider(talk(11, { ...leftOut, text: "They met.", textFrom: 2, textTo: 4 }));
 
-  await vi.waitFor(() => expect(writer.notes).toMatchObject({ textFrom: 2 }));
+  await vi.waitFor(() => expect(writer.latest).toMatchObject({ textFrom: 2 }));
   expect(prompts[0]).toContain("<notes>\nThey met.\n</notes>\n<transcript>\nTurn 5\n");
 });
 
@@ -154,7 +154,7 @@ for (const [what, ask] of [
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
 
-    expect([writer.notes, prompts.length, writer.isAble]).toEqual([undefined, 3, false]);
+    expect([writer.latest, prompts.length, writer.isAble]).toEqual([undefined, 3, false]);
   });
 }
 
@@ -180,7 +180,7 @@ test("a model that hangs is given up on, and nobody waits for it", async () => {
   await new Promise((resolve) => setTimeout(resolve, 5));
 
   writer.consider(talk(11));
-  expect([writer.notes, prompts.length]).toEqual([undefined, 2]);
+  expect([writer.latest, prompts.length]).toEqual([undefined, 2]);
   writer.close();
 });
 
@@ -191,9 +191,9 @@ test("notes on turns that were replaced are discarded, even while they are being
     yield* textEvents("<notes>They asked.</notes>");
   });
   writer.consider(talk(10));
-  writer.forget();
+  writer.discard();
   gate.resolve();
   await new Promise((resolve) => setTimeout(resolve, 5));
 
-  expect(writer.notes).toBeUndefined();
+  expect(writer.latest).toBeUndefined();
 });

@@ -54,7 +54,7 @@ test.each([
   await questions.ask({ record: RECORD, voiceApproval: true, cut: signal }, { signal, aside });
   if (when === "since") change(participantState);
 
-  expect(questions.awaitedWords("user")).toBeUndefined();
+  expect(questions.openQuestionId("user")).toBeUndefined();
   expect(questions.take(participantState, "Yes", "text")).toBeUndefined();
   participantState.join({ identity: "user", sid: "PA_3", isSip: false });
   said.length = 0;

@@ -29,13 +29,13 @@ function brokenAgent(part: (fault: Fault) => object): Break {
   return (fault) => {
     const whole = { instructions: "I.", replyTo: "all", names: ["Parley"], callTools: {}, handoffs: {}, idle: [] };
     const fields = { ...whole, permission: { rules: [] }, model: "fake", serverToolBytes: 0, mayUse: () => true };
-    const standard = Object.defineProperties(
+    const defaultAgent = Object.defineProperties(
       { name: "default", ...fields },
       Object.getOwnPropertyDescriptors(part(fault)),
     ) as never;
     const agents = new SessionAgents({
-      agents: new Map([["default", standard]]),
-      standard,
+      agents: new Map([["default", defaultAgent]]),
+      defaultAgent,
       dispatch: "",
       readRoom: () => ({ name: "fake", metadata: "", participants: [] }),
       logger: pino({ enabled: false }),

@@ -18,7 +18,7 @@ import { insertWaitingMessage, loadWaitingMessages } from "../../../src/store/tu
 import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
 import { reserveStanzas, trimStanzas } from "../../../src/store/sessions/stanzas.ts";
 import { endedCall } from "../../../src/conversation/call.ts";
-import { NO_NOTES } from "../../../src/conversation/summary.ts";
+import { NO_SUMMARY_TEXT } from "../../../src/conversation/summary.ts";
 import { createId } from "../../../src/lib/id.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { storeFirstAgent, storeLanguage, storeSessionAgent, setOpener } from "../../../src/store/sessions/sessions.ts";
@@ -81,7 +81,15 @@ const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promis
       media: [{ id: createId(), mediaType: "image/png", bytes: new Uint8Array(1) }],
     }),
   insertSummary: (writer, { turn }) =>
-    insertSummary(writer, { ...NO_NOTES, id: createId(), from: 1, to: 1, toTurn: turn.id, promises: [], people: [] }),
+    insertSummary(writer, {
+      ...NO_SUMMARY_TEXT,
+      id: createId(),
+      from: 1,
+      to: 1,
+      toTurn: turn.id,
+      promises: [],
+      people: [],
+    }),
   insertWaitingMessage: (writer) => insertWaitingMessage(writer, waitingMessage()),
   "loadWaitingMessages, which forgets old ones": (writer) => loadWaitingMessages(writer, { withinMs: -1_000 }),
   storeFirstAgent: (writer) => storeFirstAgent(writer, { agent: "stale", dispatch: "", roomSid: "RM_second" }),

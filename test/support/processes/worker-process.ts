@@ -4,7 +4,7 @@ import { createModel } from "../../../src/llm/stream-message.ts";
 import { connect } from "../../../src/store/database/pool.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
-import { serveStandardAgent } from "../../../src/worker/job/serve-agents.ts";
+import { serveDefaultAgent } from "../../../src/worker/job/serve-agents.ts";
 import { openJobSession } from "../../../src/worker/job/open-job-session.ts";
 import { jobConfig } from "../job-config.ts";
 import { openPermissionEvents } from "../permission-events.ts";
@@ -34,7 +34,7 @@ const act = defineTool({
 });
 const model = createModel({ apiKey: "test", baseUrl: modelUrl, idleTimeoutMs: 30_000, retryBudgetMs: 0 });
 const settings = { name: "claude-test", maxTokens: 1_024, serverTools: [] };
-const standardAgent = serveStandardAgent({ instructions: "Be brief." }, { client: model, model: settings });
+const defaultAgent = serveDefaultAgent({ instructions: "Be brief." }, { client: model, model: settings });
 const job = {
   ...livekit,
   name: roomName,
@@ -52,7 +52,7 @@ await openJobSession(job, {
   serverTools: new Map([["act", toServerTool("act", act, undefined)]]),
   liveTools: { prefixes: [], onChanged: () => () => {} },
   agents: new Map(),
-  standardAgent,
+  defaultAgent,
   leaseMs,
 });
 process.stdout.write("ready\n");

@@ -34,7 +34,7 @@ async function askFor(given: { readonly places?: number; readonly isAnswered?: b
     livekit: livekit(),
     accepted,
     launchJob: async (job) => void launched.push(job),
-    freePlaces: () => places,
+    freeSlots: () => places,
     workerId: () => "worker",
     logger: pino({ level: "silent" }),
     signal: new AbortController().signal,

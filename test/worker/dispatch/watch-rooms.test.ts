@@ -21,7 +21,7 @@ const watch = (clients: object, closed: string[] = []) =>
     clients: { agentName: "", ...clients } as unknown as RoomClients,
     sql: database.sql,
     isServed: () => false,
-    freePlaces: () => 5,
+    freeSlots: () => 5,
     onClosed: async ({ roomSid }) => void closed.push(roomSid),
     serveUnclaimedDispatch: async () => {},
     logger: pino({ level: "silent" }),

@@ -39,7 +39,7 @@ class FakeHost implements PoolHost {
     hosts.push(this);
   }
 
-  get freePlaces(): number {
+  get freeSlots(): number {
     return this.isRetired ? 0 : this.capacity - this.jobs.length;
   }
 

@@ -8,7 +8,7 @@ import { claimSession, releaseOwner } from "../../../src/store/sessions/leases.t
 import { insertTurn } from "../../../src/store/turns/write-turns.ts";
 import type { JobRoom } from "../../../src/worker/job/job-session.ts";
 import { openJobSession, type SessionServices } from "../../../src/worker/job/open-job-session.ts";
-import { serveStandardAgent } from "../../../src/worker/job/serve-agents.ts";
+import { serveDefaultAgent } from "../../../src/worker/job/serve-agents.ts";
 import { newTurn, sessionClaim, writerOf } from "../../store/store-fixtures.ts";
 import { jobConfig } from "../../support/job-config.ts";
 import { forFile } from "../../support/lifetimes.ts";
@@ -42,7 +42,7 @@ async function beginJob(
       serverTools: new Map(),
       liveTools: { prefixes: [], onChanged: () => () => {} },
       agents: new Map(),
-      standardAgent: serveStandardAgent({ instructions: "Be brief." }, { client, model: settings }),
+      defaultAgent: serveDefaultAgent({ instructions: "Be brief." }, { client, model: settings }),
       ...services,
     },
   );

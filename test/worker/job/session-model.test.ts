@@ -31,11 +31,11 @@ async function typesOf(stream: AsyncIterable<ModelEvent>): Promise<string[]> {
 
 test("the configured context editing is sent with the session's calls and counts, and not with notes", async () => {
   const edits = [{ type: "clear_tool_uses_20250919", keep: { type: "tool_uses", value: 2 } }];
-  const { standardAgent, summaryModel } = modelWith({ edits, summaryModel: "small", inlineTools: true });
+  const { defaultAgent, summaryModel } = modelWith({ edits, summaryModel: "small", inlineTools: true });
   server.script([reply([text("Hello.")]), reply([text("<notes>They met.</notes>")])]);
 
-  expect(await typesOf(standardAgent.openStream(request, signal))).toContain("message_stop");
-  expect(await standardAgent.countTokens?.(request, signal)).toBeGreaterThan(0);
+  expect(await typesOf(defaultAgent.openStream(request, signal))).toContain("message_stop");
+  expect(await defaultAgent.countTokens?.(request, signal)).toBeGreaterThan(0);
   if (summaryModel) await typesOf(summaryModel.ask("Write.", "ann", signal));
 
   expect(server.requests.map(({ body }) => body["context_management"])).toEqual([{ edits }, undefined]);
@@ -45,7 +45,7 @@ test("the configured context editing is sent with the session's calls and counts
 
 test("without context editing, nothing about it is sent", async () => {
   server.script([reply([text("Hello.")])]);
-  await typesOf(modelWith({}).standardAgent.openStream(request, signal));
+  await typesOf(modelWith({}).defaultAgent.openStream(request, signal));
 
   expect(server.requests[0]?.body).not.toHaveProperty("context_management");
 });
@@ -62,7 +62,7 @@ test("the API's own summaries have their own beta, and are sent back only where 
   server.script(steps);
   for (const edits of [[{ type: "compact_20260112" }], [{ type: "compact_20260112" }], []])
     await typesOf(
-      modelWith({ edits }).standardAgent.openStream(
+      modelWith({ edits }).defaultAgent.openStream(
         { ...request, history: server.requests.length === 0 ? request.history : history },
         signal,
       ),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createId } from "../../../lib/id.ts";
 import { LIMITS } from "../../../protocol/limits.ts";
 import { type Check, check as make, ensure } from "../../check.ts";
-import type { Way } from "../../wire/frame.ts";
+import type { FrameKind } from "../../wire/frame.ts";
 import { type ClientTalk, numberOf } from "../client-talk.ts";
 
 const check = make<ClientTalk>;
@@ -137,7 +137,7 @@ const STRANGERS = 2;
 /** Sends a request from participants that are not agents. @throws {SubjectFault} if the client runs or answers it */
 async function ensureNotObeyed(
   talk: ClientTalk,
-  { way, isAnnounced }: { readonly way: Way; readonly isAnnounced: boolean },
+  { way, isAnnounced }: { readonly way: FrameKind; readonly isAnnounced: boolean },
 ): Promise<void> {
   let answers = 0;
   const ids = Array.from({ length: isAnnounced ? 1 : STRANGERS }, () => createId());

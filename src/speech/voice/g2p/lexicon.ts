@@ -169,7 +169,7 @@ export class Lexicon {
         if (isCapitals && tag !== "DT") return undefined;
         return isVowel ? "ði" : "ðə";
       case "used":
-        return this.#one("used", (tag === "VBD" || tag === "JJ") && following?.isTo ? "VBD" : "DEFAULT");
+        return this.#one("used", (tag === "VBD" || tag === "JJ") && following?.isWordTo ? "VBD" : "DEFAULT");
       default:
         return undefined;
     }

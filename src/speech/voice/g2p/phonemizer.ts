@@ -83,7 +83,7 @@ export class Phonemizer {
 
   /** Reads the words from last to first, because the sound of "the" and "to" depends on what follows. */
   async #readWords(words: readonly Token[][]): Promise<void> {
-    let following: Following = { isVowel: undefined, isTo: false };
+    let following: Following = { isVowel: undefined, isWordTo: false };
     for (const word of words.toReversed()) {
       const [token] = word;
       if (!token) continue;
@@ -133,8 +133,8 @@ export class Phonemizer {
 function followedBy({ text, tag }: Token, phonemes: string, following: Following): Following {
   const first = Array.from(phonemes).find((each) => VOWELS.has(each) || CONSONANTS.has(each) || isPause(each));
   const isVowel = first === undefined ? following.isVowel : isPause(first) ? undefined : VOWELS.has(first);
-  const isTo = text === "to" || text === "To" || (text === "TO" && (tag === "TO" || tag === "IN"));
-  return { isVowel, isTo };
+  const isWordTo = text === "to" || text === "To" || (text === "TO" && (tag === "TO" || tag === "IN"));
+  return { isVowel, isWordTo };
 }
 
 const kindOf = (letter: string): string => (isAlpha(letter) ? "letter" : isDigits(letter) ? "digit" : "other");

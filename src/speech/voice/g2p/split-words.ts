@@ -55,7 +55,7 @@ function readMark({ text, tag }: Token): string | undefined {
 }
 
 /** Whether the part is a 2 between letters, as in "B2B". */
-function isTo(parts: readonly Token[], at: number): boolean {
+function isDigitForTo(parts: readonly Token[], at: number): boolean {
   const [before, after] = [parts[at - 1], parts[at + 1]];
   if (parts[at]?.text !== "2" || !before || !after) return false;
   return isAlpha(`${before.text.at(-1)}${after.text.at(0)}`);
@@ -79,7 +79,7 @@ export function splitWords(tokens: readonly Token[]): Token[][] {
         else if (part.phonemes !== undefined) part.isHead = true;
         else if (currency !== undefined && part.tag !== "CD") currency = undefined;
         else if (currency !== undefined) part.currency = isLast ? currency : undefined;
-        else if (isTo(parts, at)) part.alias = "to";
+        else if (isDigitForTo(parts, at)) part.alias = "to";
       }
       const isDone = part.phonemes !== undefined || part.alias !== undefined;
       const word = words.at(-1);

@@ -21,7 +21,7 @@ export interface Token {
 export interface Following {
   /** Whether the next sound is a vowel. Undefined at a pause and at the end. */
   readonly isVowel: boolean | undefined;
-  readonly isTo: boolean;
+  readonly isWordTo: boolean;
 }
 
 export const textOf = (tokens: readonly Token[]): string =>

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { programEnvironment } from "../../../tool/program-environment.ts";
-import { moduleBeside } from "../../../lib/module-beside.ts";
+import { siblingModuleUrl } from "../../../lib/sibling-module-url.ts";
 import { findPackage } from "../../../tool/find-package.ts";
 
 /** Sent to `espeak-child.ts`, which answers with an EspeakAnswer. */
@@ -20,7 +20,7 @@ export interface EspeakAnswer {
 /** The header's length field is wrong, because espeak-ng writes the header before it knows the length. */
 export const WAV_HEADER_BYTES = 44;
 
-const CHILD = fileURLToPath(moduleBeside(import.meta.url, "espeak-child"));
+const CHILD = fileURLToPath(siblingModuleUrl(import.meta.url, "espeak-child"));
 
 /** Runs espeak-ng's npm build in a process that lives until `close`. */
 export class EspeakPackage {

@@ -8,7 +8,7 @@ export interface SpeechOutput {
 }
 
 /** Splits an answer's text into sentences as it streams. The last sentence is marked final and may be empty. */
-export class Speaker {
+export class SentenceStream {
   readonly #output: SpeechOutput;
   readonly #cutter: SentenceCutter;
   #hasBegun: boolean;
@@ -61,13 +61,13 @@ export class Speaker {
   }
 }
 
-/** Returns the sentences into which a `Speaker` splits these text blocks. */
+/** Returns the sentences into which a `SentenceStream` splits these text blocks. */
 export function sentencesOf(texts: readonly string[], language: string | undefined): string[] {
   const sentences: string[] = [];
-  const speaker = new Speaker({ onSentence: ({ text }) => sentences.push(text), onText: () => {} }, { language });
+  const stream = new SentenceStream({ onSentence: ({ text }) => sentences.push(text), onText: () => {} }, { language });
   for (const text of texts) {
-    speaker.write(text);
-    speaker.flush();
+    stream.write(text);
+    stream.flush();
   }
   return sentences;
 }

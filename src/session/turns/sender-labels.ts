@@ -2,7 +2,7 @@ import { inputText, type InputNote, type InputPart, type TurnRecord } from "../.
 import { incrementalFlatMap } from "../../lib/incremental-flat-map.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
-interface SpeakersOptions {
+interface SenderLabelsOptions {
   readonly participants: { readonly present: readonly { readonly identity: string }[] };
   readonly agents: {
     readonly current: {
@@ -25,11 +25,11 @@ const LINES = /[\r\n\u0085\u2028\u2029]+/u;
  * Shows the model who wrote each message once the session has more than one participant. From then on, each message is
  * shown as a JSON object with its sender: text inside a JSON string cannot pass for another participant's message.
  */
-export class Speakers {
-  readonly #options: SpeakersOptions;
+export class SenderLabels {
+  readonly #options: SenderLabelsOptions;
   #before: ReadonlySet<string> | undefined;
 
-  constructor(options: SpeakersOptions) {
+  constructor(options: SenderLabelsOptions) {
     this.#options = options;
   }
 
@@ -43,7 +43,7 @@ export class Speakers {
     const isAnyNamed = named(shown).length > 0;
     const isShared = isWithOthers || isNamed(turn) || isAnyNamed || senders(shown).some(isOthers);
     const text = inputText(turn.input);
-    const notes: InputNote[] = [...this.#comings(presence)];
+    const notes: InputNote[] = [...this.#presenceNotes(presence)];
     if (!isShared && !couldBeMistaken(text)) return { ...turn, input: [...notes, ...turn.input] };
     if (!isAnyNamed) {
       const [earlier] = senders(shown);
@@ -61,7 +61,7 @@ export class Speakers {
   }
 
   /** Returns a note about who has joined or left since the last message. */
-  #comings(isReported: boolean): InputNote[] {
+  #presenceNotes(isReported: boolean): InputNote[] {
     const now = new Set(this.#options.participants.present.map(({ identity }) => identity));
     const before = this.#before ?? now;
     this.#before = now;
@@ -104,10 +104,11 @@ function couldBeMistaken(text: string): boolean {
 
 /** Whether one of the names occurs in the text as whole words. */
 function isAddressed(text: string, names: readonly string[]): boolean {
-  const said = wordsOf(text);
-  return names.some((name) => said.includes(wordsOf(name)));
+  const said = toPaddedWords(text);
+  return names.some((name) => said.includes(toPaddedWords(name)));
 }
 
-function wordsOf(text: string): string {
+/** Returns the words in lower case, with a space before and after each, so that `includes` finds whole words only. */
+function toPaddedWords(text: string): string {
   return ` ${(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ")} `;
 }
