@@ -69,9 +69,9 @@ export interface OfferedTool {
 export type FoundTool = Omit<ServerTool, "description" | "isDisconnected" | "onlyAfterCompaction" | "endTurn">;
 
 /**
- * Where a call goes. `unannounced`: to a client whose tool list is unknown and that may have the tool, for an `either`
- * call. A client with `claims` first acknowledges that it takes the call; any other client has the call's full timeout
- * to answer.
+ * Where a call goes. `unannounced`: to a client whose tools the worker does not know, so it may have the tool of this
+ * `either` call. A client with `claims` first acknowledges that it takes the call; any other client has the call's full
+ * timeout to answer.
  */
 export type Route =
   | { readonly to: "server" }

@@ -12,7 +12,7 @@ import { messagesTo } from "../support/model-view.ts";
 
 const page = await readFile("docs/agents.md", "utf8");
 const blocks = [...page.matchAll(/```ts\n([^]*?)```/g)].map(([, block = ""]) => block);
-/** In a folder of the clone, where imports of the package resolve. */
+/** Inside the repository, where imports of the package `parley` resolve. */
 const folder = resolve(".cache", `docs-agents-${process.pid}`);
 
 const config = () => join(folder, "parley.config.ts");

@@ -257,7 +257,7 @@ test.each([
   const [own] = spec.containers;
 
   expect(spec).toMatchObject({
-    // LIVEKIT_PORT, which Kubernetes sets for a service named livekit, would stop the start.
+    // For a service named livekit, Kubernetes would set LIVEKIT_PORT to an address, and the worker would refuse to start.
     enableServiceLinks: false,
     automountServiceAccountToken: false,
     securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: "RuntimeDefault" } },

@@ -90,7 +90,7 @@ export function readForm(schema: unknown): readonly FormField[] {
   if (entries.length > MAX_FIELDS) throw new TypeError(`the form's schema: more than ${MAX_FIELDS} properties`);
   const names = (Array.isArray(required) ? required : []).map(String);
   const unknown = names.find((name) => !Object.hasOwn(properties, name));
-  if (unknown !== undefined) throw new TypeError(`the form's schema: required names an unknown property: ${unknown}`);
+  if (unknown !== undefined) throw new TypeError(`the form's schema: required lists an unknown property: ${unknown}`);
   return entries.map(([name, property]) => readField(name, property, names.includes(name)));
 }
 

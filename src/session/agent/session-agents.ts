@@ -193,7 +193,7 @@ export class SessionAgents {
   restore({ agent, dispatch }: SessionAgent): void {
     if (dispatch !== null) this.#dispatch = dispatch;
     if (this.has(agent)) this.#serve(agent);
-    else this.#options.logger.warn({ agent }, "the room's previous agent no longer exists");
+    else this.#options.logger.warn({ agent }, "stored agent is no longer defined, ignored");
   }
 
   /**

@@ -108,7 +108,8 @@ export class RoomLink {
     let opened: ReturnType<typeof local.streamText> | undefined;
     return {
       write: async (text, isWhole = false) => {
-        // Takes one request to LiveKit instead of three, and does not wait for the first.
+        // Sends a complete text with one request to LiveKit. A stream needs three (open, write, close), and the text would
+        // have to wait until the stream is open.
         if (isWhole && !opened) return void (await local.sendText(text, { ...options, compress: false }));
         opened ??= local.streamText(options);
         await (await opened).write(text);

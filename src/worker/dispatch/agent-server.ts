@@ -14,7 +14,7 @@ import { setJobArguments, setLoopLimits, startAgentsLog } from "../../livekit/jo
 import { replaceJobPool } from "../../livekit/job-pool.ts";
 import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
 
-/** For this long after all slots were taken, free slots go to waiting rooms before new rooms. */
+/** How long after it was last full the worker rejects newer rooms while older ones are still waiting for an agent. */
 const YIELD_MS = 30_000;
 /**
  * The load of a full worker. LiveKit offers no rooms to a worker whose load has reached `target_load`, which is 0.7.

@@ -46,7 +46,7 @@ function answer({ body }: RecordedRequest) {
     : reply([text("Here is an answer. Done.")]);
 }
 
-/** Puts flaws between a session and its room. Streams are left unchanged. */
+/** Applies the flaws to each packet that the session sends or receives. Streams are left unchanged. */
 function addFlaws(room: Room, flaws: readonly Flaw[]): void {
   const local = () => {
     if (!room.localParticipant) throw new Error("The room is not connected");

@@ -76,7 +76,7 @@ test.each([
   [{ properties: { a: { type: "array", items: { type: "string" } } } }, "enum, or array of an enum"],
   [{ properties: { a: { type: "array", enum: ["x"] } } }, "properties.a: expected a string"],
   [{ properties: { a: { enum: [null] } } }, "properties.a: expected a string"],
-  [{ properties: {}, required: ["b"] }, "required names an unknown property: b"],
+  [{ properties: {}, required: ["b"] }, "required lists an unknown property: b"],
   [
     { properties: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`f${n}`, { type: "string" }])) },
     "more than 32",
