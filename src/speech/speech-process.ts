@@ -6,10 +6,10 @@ import type { Speech } from "./voice/voice.ts";
 import { type SpeechModelOf, type SpeechUse, startModel } from "./start-model.ts";
 
 /**
- * The process that runs the models of embedded speech for all sessions of a worker. It answers `POST /listen` and
- * `POST /speak` on a Unix socket, whose folder only this user may enter. Bodies are structured clones (`node:v8`).
+ * The process that runs the models of embedded speech for all sessions of a worker. It answers `POST /<use>`
+ * on a Unix socket, whose folder only this user may enter. Bodies are structured clones (`node:v8`).
  *
- * Arguments: the socket's path, the models' folder, and what to serve: `listen`, `speak` or both.
+ * Arguments: the socket's path, the models' folder, and what to serve: `listen`, `speak`, `endOfTurn`.
  */
 const [socket = "", folder = "", ...uses] = process.argv.slice(2);
 
@@ -27,10 +27,10 @@ const server = createServer((request, response) => {
   );
 });
 
-async function answer(request: IncomingMessage, signal: AbortSignal): Promise<string | Speech> {
+async function answer(request: IncomingMessage, signal: AbortSignal): Promise<string | number | Speech> {
   const model = models.get(request.url ?? "");
   if (!model) throw new TypeError(`No model answers ${request.url}`);
-  const question = deserialize(await buffer(request)) as string | Float32Array;
+  const question = deserialize(await buffer(request)) as never;
   return model.ask(question, signal);
 }
 

@@ -1,3 +1,4 @@
+import { EndOfTurnModel } from "./end-of-turn-model.ts";
 import { siblingModuleUrl } from "../lib/sibling-module-url.ts";
 import { ModelThread } from "./model-thread.ts";
 import type { SpeechModel } from "./speech-model.ts";
@@ -7,28 +8,43 @@ import type { Speech } from "./voice/voice.ts";
 interface Questions {
   readonly listen: Float32Array;
   readonly speak: string;
+  readonly endOfTurn: Int16Array;
 }
 
 /** What each model answers. */
 interface Answers {
   readonly listen: string;
   readonly speak: Speech;
+  readonly endOfTurn: number;
 }
 
 export type SpeechUse = keyof Questions;
+/** Whose models are files that `fetchSpeechFiles` downloads. */
+export type EmbeddedUse = Exclude<SpeechUse, "endOfTurn">;
 export type SpeechModelOf<Use extends SpeechUse> = SpeechModel<Questions[Use], Answers[Use]>;
 
 const THREADS = {
   listen: { name: "the embedded recognizer", path: "./listen/moonshine-thread" },
   speak: { name: "the embedded voice", path: "./voice/voice-thread" },
-} as const satisfies Record<SpeechUse, object>;
+} as const satisfies Record<EmbeddedUse, object>;
+
+const LOAD: { readonly [Use in SpeechUse]: (folder: string) => Promise<SpeechModelOf<Use>> } = {
+  listen: (folder) => startThread("listen", folder),
+  speak: (folder) => startThread("speak", folder),
+  // LiveKit's library has its own threads.
+  endOfTurn: () => EndOfTurnModel.load(),
+};
 
 /**
- * Loads a model in a thread of this process. The caller closes it.
+ * Loads a model in this process. The caller closes it.
  *
  * @param folder contains the parts that `fetchSpeechFiles` downloaded
  */
 export async function startModel<Use extends SpeechUse>(use: Use, folder: string): Promise<SpeechModelOf<Use>> {
+  return LOAD[use](folder);
+}
+
+async function startThread<Use extends EmbeddedUse>(use: Use, folder: string): Promise<SpeechModelOf<Use>> {
   const { name, path } = THREADS[use];
   const module = siblingModuleUrl(import.meta.url, path);
   const thread = new ModelThread<Questions[Use], Answers[Use]>({ name, module, workerData: folder });

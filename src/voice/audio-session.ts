@@ -1,5 +1,5 @@
 import type { ReadableStream } from "node:stream/web";
-import { llm, voice, type stt } from "@livekit/agents";
+import { llm, voice, type stt, type VADEvent } from "@livekit/agents";
 import type { AudioFrame, Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
 import { playedSeconds } from "../livekit/audio-output.ts";
@@ -9,7 +9,8 @@ import { SILENCE_DELAY_MS, VoiceActivity } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
-import type { VoiceSettings } from "./voice-settings.ts";
+import type { TurnEnd } from "./listen/turn-end.ts";
+import type { EndOfTurn, VoiceSettings } from "./voice-settings.ts";
 
 /** If an utterance has produced no words after this much silence, it counts as not understood. */
 export const TRANSCRIPT_TIMEOUT_MS = 2_000;
@@ -22,6 +23,9 @@ export interface AudioSessionOptions {
   readonly preConnectAudio: PreConnectAudio | undefined;
   readonly synthesizer: Synthesizer | undefined;
   readonly settings: VoiceSettings;
+  readonly endOfTurn: EndOfTurn;
+  /** Set if the end of a turn is judged. */
+  readonly turnEnd: TurnEnd | undefined;
   /** Set for a streaming recognizer. */
   readonly speakers: SpeakerStreams | undefined;
   readonly onUserTurn: (text: string) => void;
@@ -79,11 +83,13 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
   };
 }
 
-function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSessionOptions {
-  const { endOfTurnMs, endOfTurn, interruptAfterMs, resumeAfterMs } = settings;
+function sessionOptions({ stt, settings, endOfTurn, turnEnd }: AudioSessionOptions): voice.AgentSessionOptions {
+  const { interruptAfterMs, resumeAfterMs } = settings;
+  const { completeMs, incompleteMs } = endOfTurn;
+  const onEvent = turnEnd && ((event: VADEvent) => turnEnd.handleActivity(event));
   return {
     llm: new NoModel(),
-    vad: stt ? new VoiceActivity(settings) : null,
+    vad: stt ? new VoiceActivity({ endOfTurnMs: incompleteMs, ...(onEvent && { onEvent }) }) : null,
     ...(stt && { stt }),
     userAwayTimeout: null,
     // The player removes markup itself, so that captions keep the original sentences.
@@ -93,8 +99,11 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
     // A failing recognizer or voice must not end the session.
     connOptions: { maxUnrecoverableErrors: Number.MAX_SAFE_INTEGER },
     turnHandling: {
-      turnDetection: turnDetection(stt !== undefined, endOfTurn),
-      endpointing: { minDelay: Math.max(0, endOfTurnMs - SILENCE_DELAY_MS) },
+      turnDetection: stt ? (turnEnd ?? "vad") : null,
+      endpointing: {
+        minDelay: Math.max(0, completeMs - SILENCE_DELAY_MS),
+        maxDelay: Math.max(0, incompleteMs - SILENCE_DELAY_MS),
+      },
       interruption: {
         mode: "vad",
         minDuration: interruptAfterMs,
@@ -105,12 +114,6 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
       preemptiveGeneration: { enabled: false },
     },
   };
-}
-
-/** Returns undefined to select AgentSession's own end-of-turn model. */
-function turnDetection(canListen: boolean, endOfTurn: VoiceSettings["endOfTurn"]): "vad" | null | undefined {
-  if (!canListen) return null;
-  return endOfTurn === "model" ? undefined : "vad";
 }
 
 /** Functions that SpeechAgent calls. None of them throws. */

@@ -2,6 +2,7 @@ import { type stt, voice } from "@livekit/agents";
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import type { Logger } from "pino";
 import { abortable } from "../lib/abortable.ts";
+import type { SpeechModelOf } from "../speech/start-model.ts";
 import type { OnRoomInput, RoomParticipant } from "../session/room/room-input.ts";
 import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../session/room/voice-port.ts";
 import { AgentAudio } from "./speak/agent-audio.ts";
@@ -22,7 +23,8 @@ import type { TurnWords } from "./listen/turn-words.ts";
 import { NOTICED_SILENCE_MS, VoiceActivity } from "./listen/voice-activity.ts";
 import { toSpeakable } from "./speak/speakable.ts";
 import { SpokenPart } from "./speak/spoken-part.ts";
-import type { VoiceSettings } from "./voice-settings.ts";
+import { TurnEnd } from "./listen/turn-end.ts";
+import { type EndOfTurn, endOfTurnOf, type VoiceSettings } from "./voice-settings.ts";
 
 export interface RoomVoiceOptions {
   readonly room: Room;
@@ -33,6 +35,8 @@ export interface RoomVoiceOptions {
   /** Returns the name of the current agent's voice. */
   readonly voiceName: () => string | undefined;
   readonly settings: VoiceSettings;
+  /** Judges by the sound whether a participant has finished. */
+  readonly endOfTurnModel: SpeechModelOf<"endOfTurn"> | undefined;
   /** Receives what participants say, as `transcript` and `utterance`. */
   readonly take: OnRoomInput;
   /** Called when the agent's audio starts or stops. */
@@ -60,6 +64,8 @@ export class RoomVoice implements VoicePort {
   readonly #speakers: SpeakerStreams | undefined;
   /** The words of the current turn. Set for a recognizer that runs on this machine. */
   readonly #turns: TurnWords | undefined;
+  readonly #endOfTurn: EndOfTurn;
+  readonly #turnEnd: TurnEnd | undefined;
   readonly #synthesizer: PreparedSynthesizer | undefined;
   readonly #unrecognized = new UnrecognizedSpeech(() => this.#sayNotUnderstood());
   #started: Promise<void> | undefined;
@@ -76,6 +82,7 @@ export class RoomVoice implements VoicePort {
   constructor(options: RoomVoiceOptions) {
     this.#options = options;
     const { room, synthesizer, stt: recognizer, settings, take } = options;
+    this.#endOfTurn = endOfTurnOf(settings, options.endOfTurnModel !== undefined);
     const onNeeded = () => {
       synthesizer?.warm?.();
       void this.#start();
@@ -89,8 +96,9 @@ export class RoomVoice implements VoicePort {
     this.#recognizer = recognizer && this.#adapt(recognizer);
     const turns = this.#recognizer instanceof TurnRecognizer ? this.#recognizer.words : undefined;
     this.#turns = turns;
+    this.#turnEnd = this.#createTurnEnd();
     this.#speakers = recognizer?.capabilities.streaming ? new SpeakerStreams() : undefined;
-    const giveUpAfterMs = settings.endOfTurnMs + HAND_ON_AFTER_MS;
+    const giveUpAfterMs = this.#endOfTurn.incompleteMs + HAND_ON_AFTER_MS;
     this.#spoken = new SpokenTime({ silenceMs: NOTICED_SILENCE_MS, giveUpAfterMs });
     this.#speech = new UserSpeech({
       take,
@@ -189,9 +197,17 @@ export class RoomVoice implements VoicePort {
     if (recognizer.capabilities.streaming) return recognizer;
     const limited = new LimitedRecognizer(recognizer, this.#unrecognized);
     if (!isLocal(recognizer)) return limited;
-    const { settings } = this.#options;
-    const interims = settings.interimTranscripts ? recognizer : undefined;
-    return new TurnRecognizer({ recognizer: limited, vad: new VoiceActivity(settings, LOCAL_LEAD_IN_MS), interims });
+    const { interimTranscripts: interims } = this.#options.settings;
+    const vad = new VoiceActivity({ endOfTurnMs: this.#endOfTurn.incompleteMs, leadInMs: LOCAL_LEAD_IN_MS });
+    return new TurnRecognizer({ recognizer, limited, vad, interims });
+  }
+
+  #createTurnEnd(): TurnEnd | undefined {
+    const { endOfTurnModel: model, logger } = this.#options;
+    const recognizer = this.#recognizer;
+    if (!model || !recognizer || !this.#endOfTurn.isJudged) return undefined;
+    const settled = async () => (recognizer instanceof TurnRecognizer ? recognizer.settled : undefined);
+    return new TurnEnd({ model, settled, logger });
   }
 
   #listenTo(identity: string | undefined): void {
@@ -218,6 +234,8 @@ export class RoomVoice implements VoicePort {
     const started = await startAudioSession({
       ...this.#options,
       stt: this.#recognizer,
+      endOfTurn: this.#endOfTurn,
+      turnEnd: this.#turnEnd,
       preConnectAudio: this.#preConnectAudio,
       synthesizer: this.#synthesizer,
       audio: this.#audio,

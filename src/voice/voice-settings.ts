@@ -1,13 +1,31 @@
 import { z } from "zod";
 
+const COMPLETE_MS = 300;
+const INCOMPLETE_MS = 1_200;
+const SILENCE_MS = 500;
+
 const milliseconds = z.number().int().min(0).max(10_000);
 
 /** `voice` in parley.config.ts. The recognizer and the voice are chosen in the environment (STT, TTS). */
 export const voiceSchema = z.strictObject({
-  /** After this much silence, in ms, an utterance is complete. */
-  endOfTurnMs: milliseconds.default(500),
-  /** `model` also asks LiveKit's end-of-turn model, which waits longer for a participant who has not finished. */
-  endOfTurn: z.enum(["silence", "model"]).default("silence"),
+  /**
+   * After how much silence a turn ends, in ms. A number: always after this silence. An object: after `complete` if the
+   * participant seems to have finished, and otherwise after `incomplete`.
+   *
+   * @defaultValue `{ complete: 300, incomplete: 1200 }`, or 500 if nothing can judge that
+   */
+  endOfTurnMs: z
+    .union([
+      milliseconds,
+      z.strictObject({ complete: milliseconds.default(COMPLETE_MS), incomplete: milliseconds.default(INCOMPLETE_MS) }),
+    ])
+    .optional(),
+  /**
+   * `auto` judges whether a participant has finished. `silence` only waits. `model` is the former name of `auto`.
+   *
+   * @defaultValue `silence` if `endOfTurnMs` is a number, otherwise `auto`
+   */
+  endOfTurn: z.enum(["auto", "silence", "model"]).optional(),
   /**
    * Whether preemptive generation is on: the model is called as soon as words are final, before `endOfTurnMs` of
    * silence.
@@ -26,3 +44,21 @@ export const voiceSchema = z.strictObject({
 });
 
 export type VoiceSettings = z.output<typeof voiceSchema>;
+
+/** After how much silence a turn ends, in ms. */
+export interface EndOfTurn {
+  readonly isJudged: boolean;
+  readonly completeMs: number;
+  /** The same as `completeMs` unless the end is judged. */
+  readonly incompleteMs: number;
+}
+
+/** @param canJudge whether there is a model that judges the sound */
+export function endOfTurnOf({ endOfTurn, endOfTurnMs }: VoiceSettings, canJudge: boolean): EndOfTurn {
+  const isNumber = typeof endOfTurnMs === "number";
+  const isJudged = canJudge && (endOfTurn ?? (isNumber ? "silence" : "auto")) !== "silence";
+  const { complete, incomplete } = isNumber
+    ? { complete: endOfTurnMs, incomplete: Math.max(endOfTurnMs, INCOMPLETE_MS) }
+    : (endOfTurnMs ?? { complete: isJudged ? COMPLETE_MS : SILENCE_MS, incomplete: INCOMPLETE_MS });
+  return { isJudged, completeMs: complete, incompleteMs: isJudged ? incomplete : complete };
+}

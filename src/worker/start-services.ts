@@ -8,6 +8,7 @@ import { startPostgres } from "./services/embedded-postgres.ts";
 import { startLivekitServer } from "./services/livekit-server.ts";
 import { SpeechProcess } from "./services/speech-process.ts";
 import type { ReportProgress, Service } from "./services/service.ts";
+import { judgesTurnEnds } from "./settings/turn-ends.ts";
 
 /** The addresses and keys of the services that a worker needs, whether started here or not. */
 export interface Endpoints {
@@ -84,12 +85,13 @@ async function provideModel({ config, progress, keep }: StartOptions): Promise<E
   return { name: SCRIPTED_MODEL_NAME, apiKey: scripted.apiKey, baseUrl: scripted.url };
 }
 
-/** Returns the socket of the speech process, or `undefined` if the configuration uses no embedded model. */
+/** Returns the socket of the speech process, or `undefined` if the configuration uses no model of this machine. */
 async function provideSpeech({ config, logger, keep }: StartOptions): Promise<string | undefined> {
   const { stt, tts } = config.speech;
   const uses = [
     ...(stt === "embedded" ? (["listen"] as const) : []),
     ...(tts === "embedded" ? (["speak"] as const) : []),
+    ...(judgesTurnEnds(config) ? (["endOfTurn"] as const) : []),
   ];
   if (uses.length === 0) return undefined;
   const speech = await SpeechProcess.start({ folder: await prepareSpeech(uses, config.cacheDir), uses, logger });

@@ -35,15 +35,29 @@ export class LimitedRecognizer extends stt.STT {
   }
 
   protected override async _recognize(...[frames, signal]: Parameters<stt.STT["recognize"]>): Promise<stt.SpeechEvent> {
+    const textOf = (event: stt.SpeechEvent) => event.alternatives?.[0].text ?? "";
+    return this.limit((either) => this.#inner.recognize(frames, either), textOf, signal);
+  }
+
+  /**
+   * Waits for a recognition of the inner recognizer, at most for the time limit.
+   *
+   * @param textOf returns the words in the result
+   */
+  async limit<Result>(
+    recognize: (signal: AbortSignal) => Promise<Result>,
+    textOf: (result: Result) => string,
+    signal?: AbortSignal,
+  ): Promise<Result> {
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(new Error("The recognizer took too long")), LIMIT_MS);
     const either = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
     let answer: Parameters<RecognitionListener["handleResponse"]>[0] = "nothing";
     this.#listener.handleRequest();
     try {
-      const event = await abortable(this.#inner.recognize(frames, either), either);
-      if (event.alternatives?.[0].text.trim()) answer = "words";
-      return event;
+      const result = await abortable(recognize(either), either);
+      if (textOf(result).trim() !== "") answer = "words";
+      return result;
     } catch (error) {
       if (limit.signal.aborted) answer = "given_up";
       throw error;

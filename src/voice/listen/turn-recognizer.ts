@@ -2,7 +2,7 @@ import { stt, type VAD, type VADEvent, VADEventType } from "@livekit/agents";
 import { AudioFrame } from "@livekit/rtc-node";
 import { toAudioFrame } from "../../livekit/audio-frame.ts";
 import type { LimitedRecognizer } from "./limited-recognizer.ts";
-import { TurnWords } from "./turn-words.ts";
+import { type PieceRecognition, TurnWords } from "./turn-words.ts";
 
 /** How often words are recognized while a participant speaks. Less often if a recognition takes long. */
 const INTERIM_EVERY_MS = 500;
@@ -10,6 +10,11 @@ const INTERIM_EVERY_MS = 500;
  * The share of its time that the recognizer may spend on one session's interim words, because all sessions share it.
  */
 const INTERIM_SHARE = 0.25;
+/**
+ * After this much silence, what was said so far is recognized, so that its words are known when the silence is long
+ * enough to end the piece. If the participant continues, that recognition is discarded.
+ */
+const PREPARE_AFTER_MS = 64;
 
 /**
  * How much sound before the detected speech is recognized, too. The first consonant may be too soft to be detected. The
@@ -29,10 +34,12 @@ export function isLocal(recognizer: stt.STT): recognizer is LocalRecognizer {
 }
 
 interface TurnRecognizerOptions {
-  readonly recognizer: LimitedRecognizer;
+  readonly recognizer: LocalRecognizer;
+  /** Limits the time that a participant waits for the recognizer. */
+  readonly limited: LimitedRecognizer;
   readonly vad: VAD;
-  /** Recognizes words while a participant speaks. Undefined: words are recognized at pauses only. */
-  readonly interims: stt.STT | undefined;
+  /** Whether words are recognized while a participant speaks, and not only at pauses. */
+  readonly interims: boolean;
 }
 
 /**
@@ -43,10 +50,12 @@ interface TurnRecognizerOptions {
 export class TurnRecognizer extends stt.STT {
   readonly label: string;
   readonly words = new TurnWords();
+  /** Resolves once the words of all speech so far are known. */
+  settled: Promise<void> = Promise.resolve();
   readonly #options: TurnRecognizerOptions;
 
   constructor(options: TurnRecognizerOptions) {
-    super({ streaming: true, interimResults: options.interims !== undefined });
+    super({ streaming: true, interimResults: options.interims });
     this.label = options.recognizer.label;
     this.#options = options;
   }
@@ -77,6 +86,10 @@ class TurnStream extends stt.SpeechStream {
   #piece: AudioFrame[] | undefined;
   /** The end of the previous piece, as a number of samples. */
   #heardTo = 0;
+  /** Resolves `settled`. */
+  #settle: () => void = () => {};
+  /** The recognition of the current piece, if it may be complete. */
+  #prepared: PieceRecognition | undefined;
   /** When the next interim words are due. `Infinity` while some are being recognized. */
   #interimAt = Infinity;
 
@@ -91,6 +104,7 @@ class TurnStream extends stt.SpeechStream {
   override close(): void {
     super.close();
     this.#activity.close();
+    this.#settle();
   }
 
   /** Does nothing. The base class would count each recognition a second time, after `recognize` has counted it. */
@@ -117,21 +131,32 @@ class TurnStream extends stt.SpeechStream {
 
   #begin(event: VADEvent): void {
     this.output.put({ type: stt.SpeechEventType.START_OF_SPEECH });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#settle();
+    this.#settle = resolve;
+    this.#turns.settled = promise;
     this.#piece = this.#unheard(event);
+    this.#prepared = undefined;
     this.#interimAt = this.#options.interims ? performance.now() + INTERIM_EVERY_MS : Infinity;
   }
 
-  #goOn({ frames }: VADEvent): void {
+  #goOn({ frames, rawAccumulatedSilence, rawAccumulatedSpeech }: VADEvent): void {
     const { interims } = this.#options;
-    if (!this.#piece || !interims) return;
+    if (!this.#piece) return;
     this.#piece.push(...frames.map(copyOf));
-    if (performance.now() >= this.#interimAt) void this.#showInterim(this.#piece, interims);
+    if (rawAccumulatedSpeech > 0) this.#prepared = undefined;
+    if (rawAccumulatedSilence >= PREPARE_AFTER_MS) this.#prepared ??= this.#prepare(this.#piece);
+    else if (interims && performance.now() >= this.#interimAt) void this.#showInterim(this.#piece);
   }
 
-  async #showInterim(piece: AudioFrame[], interims: stt.STT): Promise<void> {
+  #prepare(piece: readonly AudioFrame[]): PieceRecognition {
+    return this.#turns.words.prepare([...piece], (frames) => this.#transcribe(frames));
+  }
+
+  async #showInterim(piece: AudioFrame[]): Promise<void> {
     this.#interimAt = Infinity;
     const startedAt = performance.now();
-    const words = await this.#turns.words.peek(piece, (frames) => this.#transcribe(interims, frames)).catch(() => "");
+    const words = await this.#turns.words.peek(piece, (frames) => this.#transcribe(frames)).catch(() => "");
     if (piece !== this.#piece || this.closed) return;
     const tookMs = performance.now() - startedAt;
     this.#interimAt = performance.now() + Math.max(INTERIM_EVERY_MS - tookMs, tookMs / INTERIM_SHARE);
@@ -140,13 +165,14 @@ class TurnStream extends stt.SpeechStream {
 
   async #end(event: VADEvent): Promise<void> {
     const { samplesIndex, silenceDuration, inferenceDuration } = event;
-    const piece = this.#unheard(event);
+    const recognition = this.#prepared ?? this.#prepare(this.#unheard(event));
     this.#piece = undefined;
+    this.#prepared = undefined;
     this.#heardTo = samplesIndex;
     const speechEndTime = Date.now() - silenceDuration - inferenceDuration;
     this.output.put({ type: stt.SpeechEventType.END_OF_SPEECH, speechEndTime });
     try {
-      const words = await this.#turns.words.add(piece, (together) => this.#transcribe(this.#turns, together));
+      const words = await this.#options.limited.limit(() => recognition.add(), String, this.abortSignal);
       if (words !== "" && !this.closed)
         this.output.put({ ...toEvent(stt.SpeechEventType.FINAL_TRANSCRIPT, words), speechEndTime });
     } catch (error) {
@@ -154,6 +180,8 @@ class TurnStream extends stt.SpeechStream {
       const problem = error instanceof Error ? error : new Error(String(error));
       const details = { type: "stt_error", timestamp: Date.now(), label: this.label } as const;
       this.#turns.emit("error", { ...details, error: problem, recoverable: true });
+    } finally {
+      this.#settle();
     }
   }
 
@@ -166,8 +194,8 @@ class TurnStream extends stt.SpeechStream {
     return [toAudioFrame(sound.data.subarray(heard), sound.sampleRate)];
   }
 
-  async #transcribe(recognizer: stt.STT, frames: readonly AudioFrame[]): Promise<string> {
-    const { alternatives } = await recognizer.recognize([...frames], this.abortSignal);
+  async #transcribe(frames: readonly AudioFrame[]): Promise<string> {
+    const { alternatives } = await this.#options.recognizer.recognize([...frames], this.abortSignal);
     return alternatives?.[0].text.trim() ?? "";
   }
 }

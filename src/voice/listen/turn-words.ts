@@ -1,9 +1,15 @@
 import type { AudioFrame } from "@livekit/rtc-node";
+import { unawaited } from "../../lib/abortable.ts";
 
 /** Longer audio is recognized piece by piece: recognizers repeat or lose words in it. */
 const MAX_SECONDS_TOGETHER = 15;
 
 type Recognize = (frames: readonly AudioFrame[]) => Promise<string>;
+
+/** A piece that is being recognized. It changes the turn only if it is added. */
+export interface PieceRecognition {
+  readonly add: () => Promise<string>;
+}
 
 /**
  * The words of one user turn. A participant who pauses speaks several pieces. They are recognized together, because a
@@ -23,16 +29,26 @@ export class TurnWords {
 
   /** Adds a piece, and returns all words of the turn. A piece without words changes nothing. */
   async add(piece: readonly AudioFrame[], recognize: Recognize): Promise<string> {
+    return this.prepare(piece, recognize).add();
+  }
+
+  /** Starts to recognize a piece that may be complete. */
+  prepare(piece: readonly AudioFrame[], recognize: Recognize): PieceRecognition {
     const started = this.#pieces;
     const { before, frames } = this.#with(piece);
-    const text = await recognize(frames);
-    // If the turn ended or its words were fixed in the meantime, `text` includes old words. Recognize the piece alone.
-    if (started !== this.#pieces) return this.add(piece, recognize);
-    if (text === "") return joined(this.#fixed, this.#text);
-    this.#fixed = before;
-    this.#pieces = frames;
-    this.#text = text;
-    return joined(before, text);
+    const recognized = unawaited(recognize(frames));
+    return {
+      add: async () => {
+        const text = await recognized;
+        // If the turn ended or its words were fixed meanwhile, `text` includes old words. Recognize the piece alone.
+        if (started !== this.#pieces) return this.add(piece, recognize);
+        if (text === "") return joined(this.#fixed, this.#text);
+        this.#fixed = before;
+        this.#pieces = frames;
+        this.#text = text;
+        return joined(before, text);
+      },
+    };
   }
 
   /** Fixes the words so far: they are not recognized again. Call this when another participant speaks. */

@@ -1,6 +1,5 @@
-import { inference, VADEventType, type VADStream } from "@livekit/agents";
+import { inference, type VADEvent, VADEventType, type VADStream } from "@livekit/agents";
 import { adjustVadStream } from "../../livekit/vad-stream.ts";
-import type { VoiceSettings } from "../voice-settings.ts";
 
 /** After this much silence, a participant is reported as silent. This is LiveKit's default. */
 export const NOTICED_SILENCE_MS = 250;
@@ -21,31 +20,39 @@ const LEAD_IN_MS = 100;
 const MIN_SPEECH_MS = 50;
 const MIN_RESUMED_SPEECH_MS = 32;
 
+interface VoiceActivityOptions {
+  /** Speech that follows a shorter silence continues the turn. */
+  readonly endOfTurnMs: number;
+  /** How much of the silence before speech is passed to the recognizer, in ms. */
+  readonly leadInMs?: number;
+  /** Called with each event of a stream before the stream passes it on. */
+  readonly onEvent?: (event: VADEvent) => void;
+}
+
 /**
  * The model that detects speech in the audio. It detects speech one window sooner if a participant continues within
  * `endOfTurnMs`, so that the current utterance is not completed too early.
  */
 export class VoiceActivity extends inference.VAD {
-  readonly #endOfTurnMs: number;
+  readonly #options: VoiceActivityOptions;
 
-  constructor({ endOfTurn, endOfTurnMs }: Pick<VoiceSettings, "endOfTurn" | "endOfTurnMs">, leadInMs = LEAD_IN_MS) {
-    // LiveKit's end-of-turn model analyzes the silence, and AgentSession requires 250 ms of it.
-    const delayMs = endOfTurn === "model" ? 0 : SILENCE_DELAY_MS;
-    const minSilenceDuration = NOTICED_SILENCE_MS - delayMs;
+  constructor(options: VoiceActivityOptions) {
     super({
       model: "silero",
-      minSilenceDuration,
+      minSilenceDuration: NOTICED_SILENCE_MS - SILENCE_DELAY_MS,
       minSpeechDuration: MIN_SPEECH_MS,
-      prefixPaddingDuration: leadInMs,
+      prefixPaddingDuration: options.leadInMs ?? LEAD_IN_MS,
     });
-    this.#endOfTurnMs = endOfTurnMs;
+    this.#options = options;
   }
 
   /** Returns a stream that requires less sound to detect speech after a short pause than at first. */
   override stream(): VADStream {
-    return adjustVadStream(super.stream(), ({ type, silenceDuration }) => {
-      if (type === VADEventType.END_OF_SPEECH) return MIN_RESUMED_SPEECH_MS;
-      return silenceDuration > this.#endOfTurnMs ? MIN_SPEECH_MS : undefined;
+    const { endOfTurnMs, onEvent } = this.#options;
+    return adjustVadStream(super.stream(), (event) => {
+      onEvent?.(event);
+      if (event.type === VADEventType.END_OF_SPEECH) return MIN_RESUMED_SPEECH_MS;
+      return event.silenceDuration > endOfTurnMs ? MIN_SPEECH_MS : undefined;
     });
   }
 }

@@ -1,4 +1,5 @@
 import type { stt } from "@livekit/agents";
+import type { SpeechModelOf } from "../../speech/start-model.ts";
 import { isInstalled, type SpeechProvider } from "./speech-provider.ts";
 import { SPEECH_PROVIDERS, type SttName, type TtsName } from "./provider-list.ts";
 import type { Synthesizer } from "./synthesizer.ts";
@@ -28,6 +29,8 @@ export interface Speech {
    * Resolves to undefined if the provider cannot speak.
    */
   readonly voiceNamed: (name: string) => Promise<Synthesizer | undefined>;
+  /** Judges by the sound whether a participant has finished. Undefined if nothing does. */
+  readonly endOfTurnModel?: SpeechModelOf<"endOfTurn"> | undefined;
   readonly close: () => Promise<void>;
 }
 

@@ -60,7 +60,7 @@ interface AgentServerOptions {
 export async function createAgentServer(options: AgentServerOptions) {
   const { config, livekit, environment, database, agent = jobEntry() } = options;
   const level = startAgentsLog(config.logLevel);
-  if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
+  keepInferenceProcessOff();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
   const accepted = new AcceptedJobs(config.maxSessions);
   const pool = config.sessionsPerProcess > 1 ? await createPool(options, { agent, accepted }) : undefined;

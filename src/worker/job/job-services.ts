@@ -23,6 +23,8 @@ import { reportLosses } from "../telemetry/report-losses.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { builtInTools } from "./built-in-tools.ts";
 import { createSessionModel } from "./session-model.ts";
+import { openModel } from "../../voice/providers/embedded/open-model.ts";
+import { judgesTurnEnds } from "../settings/turn-ends.ts";
 
 /** Services that a job process loads before its first room and that all its jobs share. */
 export interface JobServices {
@@ -79,7 +81,9 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     sql,
     onError: (error) => logger.warn({ error }, "permission response listener failed, retrying"),
   });
-  const speech = await loadSpeech(config.speech, env);
+  const chosen = await loadSpeech(config.speech, env);
+  const endOfTurnModel = chosen?.stt && judgesTurnEnds(config) ? await openModel("endOfTurn", env) : undefined;
+  const speech = chosen && { ...chosen, endOfTurnModel };
   const warn = warnOnce(logger);
   const warnOfMissing = (prefix: string, { isLast }: { readonly isLast: boolean }) => {
     const known = { config, tools: mcp.tools, prefix, prefixes: mcp.prefixes, isLast };

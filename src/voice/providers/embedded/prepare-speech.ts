@@ -3,6 +3,11 @@ import { fileURLToPath } from "node:url";
 import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../speech/speech-files.ts";
 import type { SpeechUse } from "../../../speech/start-model.ts";
 
+const PARTS = { listen: RECOGNIZER_PARTS, speak: VOICE_PARTS, endOfTurn: [] } as const satisfies Record<
+  SpeechUse,
+  object
+>;
+
 /** Contains all parts of the recognizer and of the voice. */
 const PACKAGE = "@parley/speech/package.json";
 
@@ -16,7 +21,7 @@ export async function prepareSpeech(uses: readonly SpeechUse[], cacheDir: string
   const installed = installedSpeech();
   if (installed !== undefined) return installed;
   const folder = join(cacheDir, "speech");
-  const parts = uses.flatMap((use) => (use === "listen" ? RECOGNIZER_PARTS : VOICE_PARTS));
+  const parts = uses.flatMap((use) => PARTS[use]);
   await fetchSpeechFiles(folder, parts, (line) => process.stderr.write(`parley: ${line}\n`));
   return folder;
 }

@@ -1,0 +1,8 @@
+import { hasEndOfTurnModel } from "../../speech/end-of-turn-model.ts";
+import { endOfTurnOf } from "../../voice/voice-settings.ts";
+import type { Config } from "../config.ts";
+
+/** Whether this worker judges at a pause if a participant has finished. The model exists for the usual machines only. */
+export function judgesTurnEnds({ speech, voice }: Pick<Config, "speech" | "voice">): boolean {
+  return speech.stt !== "none" && hasEndOfTurnModel() && endOfTurnOf(voice, true).isJudged;
+}
