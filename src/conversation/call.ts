@@ -80,8 +80,8 @@ export interface Call {
   readonly idempotencyKey: string;
   readonly onInterrupt: OnInterrupt;
   /**
-   * Whether the turn continues without waiting for the call. The model receives a receipt, and the outcome follows
-   * later.
+   * Whether the turn continues without waiting for the call. If so, the model reads a receipt in place of the result,
+   * and the outcome follows in a later turn.
    */
   readonly isBackground: boolean;
   readonly state: CallState;
@@ -106,7 +106,8 @@ export interface Call {
   /** The arguments that the participant entered instead of `input`. The call runs with these. */
   readonly editedInput: JsonObject | undefined;
   /**
-   * Whether a permission request was already stored when the call was loaded. This worker's own requests do not set it.
+   * Whether a permission request for the call was already stored when this worker loaded the call. Requests that this
+   * worker makes itself do not set this field.
    */
   readonly hasStoredPermission: boolean;
 }
@@ -130,7 +131,10 @@ export const INITIAL_CALL_STATE = {
   hasStoredPermission: false,
 } as const satisfies Partial<Call>;
 
-/** An answer that changed nothing. It is stored with the call. */
+/**
+ * An answer to a call that arrived late, twice or from the wrong participant. It is stored with the call and changes
+ * nothing.
+ */
 export interface ExtraAnswer {
   readonly kind: "late" | "duplicate" | "wrong_participant";
   readonly from: string;
@@ -146,14 +150,17 @@ export function endedCall(call: Call, outcome: Outcome): Call {
 }
 
 /**
- * Returns the tool use id of a form that a running call asks somebody to fill in. The returned id contains the call's
- * id and is not used by any block.
+ * Returns the `toolUseId` for the call of a form that another call asks for. It contains the asking call's id. No block
+ * has this id, because the model did not request the form.
  */
 export function formUseId(callId: string, formId: string): string {
   return `form:${callId}:${formId}`;
 }
 
-/** Returns the id of the call that asks for this form, or `undefined` if the model requested the call. */
+/**
+ * If this call is a form that another call asks for, returns the other call's id. If the model requested this call,
+ * returns `undefined`.
+ */
 export function parentCallId({ toolUseId }: Pick<Call, "toolUseId">): string | undefined {
   return /^form:([\w-]+):/u.exec(toolUseId)?.[1];
 }

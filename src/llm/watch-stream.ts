@@ -51,7 +51,7 @@ export async function* watchStream(
   try {
     watchdog.wait();
     for await (const event of await open(request.signal)) {
-      // The SDK still returns events that it read before the abort.
+      // After an abort, the SDK still returns events that it had already read.
       signal.throwIfAborted();
       const type = isRecord(event) ? event["type"] : undefined;
       watchdog.pause(PROGRESS.has(String(type)));
@@ -80,7 +80,7 @@ function limitAfter(event: unknown, limits: WatchLimits): number | undefined {
     const type = isRecord(event["content_block"]) ? event["content_block"]["type"] : undefined;
     return QUIET_BLOCKS.has(String(type)) ? limits.quietTimeoutMs : limits.idleTimeoutMs;
   }
-  // Visible thinking is not silent.
+  // Thinking that is shown arrives as deltas, so it is not a silence.
   const delta = event["type"] === "content_block_delta" ? event["delta"] : undefined;
   return isRecord(delta) && delta["type"] === "thinking_delta" ? limits.idleTimeoutMs : undefined;
 }

@@ -45,7 +45,7 @@ interface SessionTurnsOptions extends Omit<SessionCore, "sessionId" | "room" | "
   readonly spending: Pick<Spending, "warn" | "limited">;
 }
 
-/** Anthropic caches a prompt for five minutes after its last use. */
+/** How long Anthropic caches a prompt after its last use. */
 const CACHE_LASTS_MS = 5 * 60_000;
 
 /** Runs a session's turns one after another, stops them, and holds the context that the next turn continues from. */
@@ -122,7 +122,7 @@ export class SessionTurns {
    * request, the turn uses this answer. Never rejects.
    */
   async speculate(participant: string, text: string): Promise<void> {
-    // The participant may be answering a question.
+    // Words that may answer a question do not begin a turn.
     const isAsked = this.#options.worded.some((asking) => asking.isAnyAwaited(participant));
     if (!this.#queue.isOpen || text.trim() === "" || isAsked) return;
     // With several participants, a message is presented to the model differently and may get no answer.
@@ -220,7 +220,7 @@ export class SessionTurns {
       const inherited = inheritedPart(begin);
       if (inherited) await configurations.untilAnnounced(inherited, signal);
     } catch (error) {
-      // The answer that was going to be replaced is kept.
+      // If the turn was to replace an answer, that answer is kept.
       if ("replaces" in asked && asked.replaces) throw error;
       failure = toAppError(error);
     }

@@ -32,7 +32,7 @@ interface CallWireOptions {
  */
 export class CallWire implements CallClients {
   readonly ledger: CallLedger;
-  /** The ports for ending calls. */
+  /** What `cancelCall` and `refuseOpenCall` need to end a call. */
   readonly #ends: EndPorts;
   readonly #outbox: Outbox;
   readonly #participants: Participants;
@@ -183,7 +183,7 @@ export class CallWire implements CallClients {
     if (this.ledger.find(id)?.current.addressee === from.identity) this.ledger.report(id, said);
   }
 
-  /** Whether this participant is running an open call, whose result is awaited. */
+  /** Whether this participant was sent a call that is still open. */
   isAnyAwaited(from: string): boolean {
     return this.ledger.openCalls().some(({ current }) => current.addressee === from);
   }

@@ -200,7 +200,10 @@ export class SessionCalls {
     return isOnlyWaiting(this.#openCallsOf(turnId));
   }
 
-  /** Like `isOnlyWaiting`, but also requires that no call has started: the next worker can then keep waiting. */
+  /**
+   * Like `isOnlyWaiting`, but false if any of these calls has started. If none has, the next worker can continue to
+   * wait.
+   */
   isOnlyWaitingToStart(turnId: string | undefined): boolean {
     const open = this.#openCallsOf(turnId);
     return isOnlyWaiting(open) && open.every(({ current }) => current.state !== "running");

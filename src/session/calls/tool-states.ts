@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 const FEATURE = "tool_call_state";
-/** A returning client is shown at most this many of the calls that ended while it was away. */
+/** How many of the calls that ended while a client was away it is shown when it returns. */
 const MAX_MISSED = 16;
 /** How many ended calls are retained in case of late answers. */
 const MAX_ENDED = 16;

@@ -149,7 +149,9 @@ export class ModelCalls {
     return { ...request, ...offer, participant, ...(instructions !== undefined && { instructions }) };
   }
 
-  /** Returns the tools for a call. A tool that the API rejects is removed from the history too. */
+  /**
+   * Returns the tools for a model call. If the API rejects a tool, its announcement is removed from the history, too.
+   */
   #offer(participant: string, shown: { readonly isCompacted: boolean }): Offer {
     const offer = this.#options.calls.offer(participant, shown);
     const onRefusedTool: Offer["onRefusedTool"] = (tool, field) => {

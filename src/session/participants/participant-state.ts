@@ -73,8 +73,8 @@ export class ParticipantState {
   }
 
   /**
-   * Sets the announced tool list; a `read` that returns `undefined` means that no list was announced. The list is read
-   * only when it is first needed, so of several lists in a row only the last one is read.
+   * Sets how to read the announced tool list; `read` returns `undefined` if no list was announced. It is called only
+   * when the list is first needed, so of several lists in a row only the last one is read.
    */
   announce(read: () => Tools | undefined): void {
     this.#readTools = read;

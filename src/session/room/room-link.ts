@@ -53,7 +53,8 @@ export class RoomLink {
       take({ type: "utterance", from, transcript: { id: createId(), text: `[keypad] ${keys}`, language: undefined } });
     });
     room.on(RoomEvent.DtmfReceived, (_code, digit, participant: RemoteParticipant | undefined) => {
-      // The participant is absent until it is announced. Callers publish a track, so they are announced at once.
+      // `participant` is undefined until LiveKit has announced it. Callers publish a track, so they are announced at
+      // once.
       if (participant && isPerson(participant)) this.#keypads.press(toRoomParticipant(participant), digit);
     });
     this.#followParticipants();

@@ -106,7 +106,7 @@ export class SessionTelemetry {
     }
   }
 
-  /** Returns the times of the running turn, which ends now. */
+  /** Returns the times of the running turn, with its end set to now. */
   readonly timesOfTurn = (): TurnTimings => this.#times.toTimings();
 
   #recordListening({ context: parent }: TurnTrace, { fromAt, toAt }: SpokenTimes): void {
@@ -166,7 +166,7 @@ export class SessionTelemetry {
   }
 
   recordExtraAnswer(callId: string, { kind, success }: ExtraAnswer): void {
-    // The call may belong to an earlier turn than the running one.
+    // The session's own tracer is used, because the call may belong to an earlier turn than the running one.
     const tracer = this.#tracer;
     const { instruments } = this.#telemetry;
     const parent = this.#ended.get(callId) ?? this.#calls.get(callId)?.context;
