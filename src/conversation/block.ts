@@ -32,8 +32,8 @@ export interface TurnBlock {
 }
 
 /**
- * Whether the block is a summary that the API wrote, which replaces everything before it. False if the API's compaction
- * failed.
+ * Whether the block is a summary that the API wrote to replace everything before the block. False if the API could not
+ * write one.
  */
 export function isCompaction({ blockType, content }: Pick<TurnBlock, "blockType" | "content">): boolean {
   return blockType === "compaction" && typeof content?.["content"] === "string";
@@ -51,8 +51,8 @@ export function toolUseId(block: Pick<TurnBlock, "content">): string | undefined
 }
 
 /**
- * Returns references to a block's media: its own if it is an image or document, or those in its content if it is a tool
- * result.
+ * Returns the references to media in a block: its own if it is an image or document, those in its content if it is a
+ * tool result.
  */
 export function mediaIn({ blockType, content }: Pick<TurnBlock, "blockType" | "content">): MediaSource[] {
   if (content === null) return [];
@@ -80,14 +80,14 @@ export function danglingUses(blocks: readonly TurnBlock[]): TurnBlock[] {
 }
 
 /**
- * The tool name of the tool use with which the worker adds a promised outcome to the history. No tool has this name, so
- * it is never run.
+ * The tool name that the worker uses to add a promised outcome to the history, as a tool use with its result. No tool
+ * has this name, so nothing is run.
  */
 export const OUTCOME_TOOL = "call_outcome";
 
 /**
- * Like `OUTCOME_TOOL`, for memories about a participant. Shown only to the model, because other participants must not
- * see them.
+ * The tool name that the worker uses to add a participant's memories to the history, as a tool use with its result.
+ * Only the model sees this tool use, because other participants must not see the memories.
  */
 export const MEMORY_TOOL = "remembered";
 

@@ -5,7 +5,9 @@ import type { ContentBlock } from "./content.ts";
 export type Execution = "server" | "client" | "either";
 /** What happens to an open call when the participant interrupts the turn. */
 export type OnInterrupt = "finish" | "cancel" | "block";
-/** Which fields of a call may be shown: all of them, only name, status and times, or none. */
+/**
+ * How much of a call may be shown: everything (`full`), only its name, state and times (`name`), or nothing (`off`).
+ */
 export type StateDetail = "full" | "name" | "off";
 
 /** The worker's error codes (docs/errors.md). A client may send any other string. */
@@ -132,7 +134,7 @@ export const INITIAL_CALL_STATE = {
 } as const satisfies Partial<Call>;
 
 /**
- * An answer to a call that arrived late, twice or from the wrong participant. It is stored with the call and changes
+ * A late or second answer to a call, or an answer from the wrong participant. It is stored with the call and changes
  * nothing.
  */
 export interface ExtraAnswer {
@@ -150,8 +152,8 @@ export function endedCall(call: Call, outcome: Outcome): Call {
 }
 
 /**
- * Returns the `toolUseId` for the call of a form that another call asks for. It contains the asking call's id. No block
- * has this id, because the model did not request the form.
+ * Returns the `toolUseId` for a form's call. A form is requested by another call instead of the model, so no block has
+ * this `toolUseId`. It contains the other call's id.
  */
 export function formUseId(callId: string, formId: string): string {
   return `form:${callId}:${formId}`;

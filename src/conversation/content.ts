@@ -1,9 +1,9 @@
 import { asText, isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 
 /**
- * A content block for the model, in the API's form: text, image, document or search_result. Images and documents have a
- * `source` that refers to their bytes, `{type: "media", id, media_type, size}`. Blocks never contain the bytes
- * themselves.
+ * A content block for the model, in the API's form: text, image, document, search_result or tool_reference. Images and
+ * documents have a `source` that refers to their bytes, `{type: "media", id, media_type, size}`. Blocks never contain
+ * the bytes themselves.
  */
 export type ContentBlock = JsonObject;
 

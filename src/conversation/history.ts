@@ -151,7 +151,7 @@ class HistoryDraft {
   }
 
   /**
-   * Announces the pending tool changes in a system message if the last message is a user's. The API accepts such a
+   * If the last message is a user's, announces the pending tool changes in a system message. The API accepts such a
    * message only directly after a user message.
    */
   #announceTools(): void {

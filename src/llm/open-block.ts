@@ -58,8 +58,7 @@ export function applyDelta(block: OpenBlock, delta: Record<string, unknown>): Bl
 }
 
 /**
- * Closes a block. If the block's end never arrived, `isCut` is true, and its arguments count as cut off, which makes
- * them unusable.
+ * Closes a block. With `isCut`, the block's end never arrived, so its arguments count as cut off and cannot be used.
  */
 export function closeBlock({ type, raw, inputPieces }: OpenBlock, isCut = false): WholeBlock {
   const text = inputPieces.join("");
@@ -79,9 +78,9 @@ type ParsedInput =
   | { readonly input?: never; readonly error: string };
 
 /**
- * Parses the arguments of a tool use. Returns an error that says what is wrong and where if they are not valid JSON, or
- * if a receiver might not see them exactly as the model wrote them. A syntax error contains only a position, because
- * the parser's own message quotes the arguments.
+ * Parses the arguments of a tool use. If they are not valid JSON, or a receiver might not see them exactly as the model
+ * wrote them, returns an error that says what is wrong and where. A syntax error contains only a position, because the
+ * parser's own message quotes the arguments.
  */
 function parseInput(text: string): ParsedInput {
   try {

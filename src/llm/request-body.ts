@@ -18,7 +18,7 @@ interface SharedPrefix {
  */
 const prefixes = new WeakMap<object, SharedPrefix>();
 
-/** How many messages are added to a head at once, at least. Each addition copies the head, so it is made rarely. */
+/** The minimum number of messages that are added to a head at once. Each addition copies the whole head. */
 const ADDED_AT_ONCE = 16;
 
 const NOTHING = Buffer.alloc(0);

@@ -11,7 +11,8 @@ import { watchStream, type WatchLimits } from "./watch-stream.ts";
 
 export interface ModelOptions extends ClientOptions {
   /**
-   * Longest silence of a call, including the wait for the first event. Pings do not end a silence. @defaultValue 30000
+   * Longest silence of a call, including the wait for the first event. Pings do not end a silence.
+   * @defaultValue 30000
    */
   readonly idleTimeoutMs?: number;
   /** Longest silence while hidden thinking or a server tool is in progress. @defaultValue 4 times `idleTimeoutMs` */
@@ -19,8 +20,8 @@ export interface ModelOptions extends ClientOptions {
   /** How often a call is retried before its stream opens. @defaultValue 2 */
   readonly maxRetries?: number;
   /**
-   * Total time that a call waits before retries. If the next wait exceeds what is left, the call fails. @defaultValue
-   * 10000
+   * Total time that a call waits before retries. If the next wait exceeds what is left, the call fails.
+   * @defaultValue 10000
    */
   readonly retryBudgetMs?: number;
 }

@@ -78,8 +78,8 @@ function toApiBlock({ blockType, textContent, content }: HistoryBlock, media: Me
 }
 
 /**
- * Replaces a reference to media with their data, which the API expects in the block. If the data is no longer stored,
- * returns a description instead.
+ * Replaces a reference to an image or document with its data, which the API expects in the block. If the data is no
+ * longer stored, returns a description instead.
  */
 function withBytes(block: ContentBlock, media: MediaData): ContentBlock {
   const named = mediaOf(block);

@@ -3,9 +3,9 @@ import { IdleWatchdog } from "./idle-watchdog.ts";
 import { ModelError } from "./model-error.ts";
 
 export interface WatchLimits {
-  /** Longest silence, counted from the request: waiting for headers is included. */
+  /** Longest silence, including the wait for the response's headers. */
   readonly idleTimeoutMs: number;
-  /** Longest silence while silence is normal: hidden thinking, or a tool running on Anthropic's side. */
+  /** Longest silence during hidden thinking, or while a tool runs on Anthropic's side. */
   readonly quietTimeoutMs: number;
   /** Longest duration of the whole call, regardless of progress. */
   readonly maxDurationMs: number;
@@ -27,8 +27,8 @@ const QUIET_BLOCKS = new Set(["thinking", "server_tool_use", "mcp_tool_use"]);
 const DRAIN_MS = 100;
 
 /**
- * Opens a stream and passes its raw events on. Silence, a call that takes too long, an abort and an early `return` all
- * abort the request. Leaves no listener on `signal`.
+ * Opens a stream and passes its raw events on. Aborts the request when the stream is silent or takes too long, when
+ * `signal` aborts, and when the reader returns early. Leaves no listener on `signal`.
  *
  * @throws the signal's reason; {ModelError} `stalled`, `endless_stream`; whatever `open` or its stream throws
  */

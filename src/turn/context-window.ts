@@ -46,8 +46,8 @@ const PATIENCE = 1.5;
 /** The number of recent turns whose results are kept in full if they fit. */
 const WHOLE_TURNS = 2;
 /**
- * The maximum number of bytes in the window per token of the hard limit. Limits memory use if an API reports wrong
- * token counts: real text has fewer bytes per token.
+ * The most bytes that the finished turns may have, per token of the hard limit. Limits memory use if an API reports
+ * wrong token counts: real text has fewer bytes per token.
  */
 const MAX_BYTES_A_TOKEN = 12;
 /** The assumed tokens per byte until the API has counted a request. */
@@ -78,7 +78,7 @@ export class ContextWindow {
     this.restore(window);
   }
 
-  /** Resets the window, for example to undo drops that did not make the request acceptable. */
+  /** Resets the window, for example if a request was rejected even after turns were dropped. */
   restore({ turns, context, summary }: Window): void {
     this.#summary = summary;
     this.#gauge = new TokenGauge(context?.measured);

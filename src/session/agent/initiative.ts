@@ -41,7 +41,7 @@ export class Initiative {
       untilQuiet: async (signal) => voice?.untilQuiet(signal),
       act: (step) => this.#act(step),
     });
-    // When the agent changes, its `idle` steps begin with the first one.
+    // After a change of the agent, its `idle` steps start from the first one.
     this.#unfollow = agents.onChanged(() => this.#idle.handleActivity());
   }
 

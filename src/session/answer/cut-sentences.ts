@@ -10,7 +10,7 @@ const LIST_NUMBER = /^[\s\-*_#>(]*(?:\p{Nd}{1,3}|\p{L}|[ivxlc]{1,5}|[IVXLC]{1,5}
 /** Single letters before periods, as in "U.S.", "e.g.", "z. B." and the initials of a name. */
 const LETTER_ALONE = /(?:^|[\s.([“‘«"/-])\p{L}\p{M}*\.$/u;
 
-/** "For example" in French and Portuguese. In English, "ex." alone may end a sentence. */
+/** The abbreviation "p. ex." ("for example") in French and Portuguese. "ex." alone may end a sentence in English. */
 const FOR_EXAMPLE = /(?:^|\s)p\.\s?ex\.$/iu;
 
 /** A German ordinal, as in "am 3. Oktober" or "der 2. Versuch". */

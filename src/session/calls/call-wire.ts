@@ -133,7 +133,7 @@ export class CallWire implements CallClients {
   }
 
   /**
-   * Cancels all open calls except those waiting for permission to start: the next worker keeps waiting for these.
+   * Cancels all open calls, except those that wait for permission to start: the next worker continues to wait for them.
    * Resolves once the clients have replied, or after `CANCEL_ANSWER_MS`. A cancel that is still in transit when the
    * worker leaves the room is lost, and its tool keeps running.
    */

@@ -246,7 +246,10 @@ export class SessionCalls {
     if (call) this.#states.showAsked(call.current, participantIdentity);
   };
 
-  /** Cancels one call for a participant; its turn continues. Returns `false` if no open call has this id. */
+  /**
+   * Cancels one call because a participant asked for that. The call's turn continues. Returns `false` if no open call
+   * has this id.
+   */
   cancel(callId: string): boolean {
     const call = this.#ledger.find(callId);
     if (call) cancelOne(call, this.#ports);

@@ -25,7 +25,7 @@ interface SummarizerOptions {
 
 /**
  * A share of the token budget that sets two limits. The newest turns that fit in this share are not summarized yet.
- * Once the turns before them that have no summary amount to this share, a summary is written.
+ * Once the older turns that have no summary yet amount to this share, a summary is written.
  */
 const STEP = 0.2;
 /** How long no turn must have run before a summary starts. */

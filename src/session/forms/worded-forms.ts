@@ -137,7 +137,7 @@ export class WordedForms {
     return { signal: form.signal, aside };
   }
 
-  /** A question counts as asked only once the participant has heard it in full or was shown it. */
+  /** Asks a question. It counts as asked only once the participant has heard it in full or was shown it. */
   async #say(open: Open, { aside, signal }: Saying): Promise<void> {
     const formSignal = open.form.signal;
     if (!aside || signal.aborted || formSignal.aborted) return;

@@ -16,8 +16,9 @@ import type { ParticipantState } from "../participants/participant-state.ts";
 /** All messages that clients send, except audio chunks: audio comes only from LiveKit's tracks. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;
 /**
- * For messages in `ACKNOWLEDGED_LATE`, the Ack waits for the returned promise; all others are acknowledged first. A
- * rejected promise is not reported, because the handler itself replies to the sender.
+ * The handlers, by message type. For messages in `ACKNOWLEDGED_LATE`, the Ack waits for the promise that the handler
+ * returns; all others are acknowledged first. A rejected promise is not reported, because the handler itself replies to
+ * the sender.
  */
 type HandlersByType = {
   readonly [Type in Handled]: (

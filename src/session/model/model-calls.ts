@@ -65,7 +65,7 @@ export class ModelCalls {
   readonly #options: ModelCallsOptions;
   readonly #shown: () => ContextWindow;
   readonly #speculations: PreemptiveGeneration | undefined;
-  /** Stages 4 to 7. */
+  /** Runs stages 4 to 7 of a model call. */
   readonly #openStream: OpenStream;
 
   /** @param shown returns the context window */
@@ -150,7 +150,8 @@ export class ModelCalls {
   }
 
   /**
-   * Returns the tools for a model call. If the API rejects a tool, its announcement is removed from the history, too.
+   * Returns the tools for a model call. If the API rejects a tool, the tool's announcement is removed from the history,
+   * too.
    */
   #offer(participant: string, shown: { readonly isCompacted: boolean }): Offer {
     const offer = this.#options.calls.offer(participant, shown);

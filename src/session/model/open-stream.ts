@@ -56,8 +56,8 @@ export function betasOf(edits: readonly { readonly type: string }[]): string[] {
 }
 
 /**
- * The number of rejections in one model call at which all client tools are dropped. Before that, only the rejected tool
- * is.
+ * At this number of rejections in one model call, all client tools are dropped. Before that, only the rejected tool is
+ * dropped.
  */
 const MAX_REFUSALS_ONE_BY_ONE = 4;
 const MAX_REFUSALS = 8;

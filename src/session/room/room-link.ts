@@ -109,8 +109,8 @@ export class RoomLink {
     let opened: ReturnType<typeof local.streamText> | undefined;
     return {
       write: async (text, isWhole = false) => {
-        // Sends a complete text with one request to LiveKit. A stream needs three (open, write, close), and the text would
-        // have to wait until the stream is open.
+        // Sends a complete text with one request to LiveKit. A stream needs three (open, write, close), and the text
+        // would have to wait until the stream is open.
         if (isWhole && !opened) return void (await local.sendText(text, { ...options, compress: false }));
         opened ??= local.streamText(options);
         await (await opened).write(text);

@@ -15,8 +15,8 @@ export type Purpose = "step" | "summary";
 /** How long a write is retried while the store is unreachable. */
 const GIVE_UP_AFTER_MS = 10_000;
 /**
- * How long costs are collected, to be stored together, if there is no budget. With a budget, they are stored at once,
- * because the next model call needs the sums.
+ * Without a budget, how long costs are collected before they are stored together. With a budget, they are stored at
+ * once, because the next model call needs the sums.
  */
 const STORE_AFTER_MS = 250;
 const WARN_AT = 0.8;

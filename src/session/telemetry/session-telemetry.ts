@@ -154,7 +154,7 @@ export class SessionTelemetry {
     else action();
   }
 
-  /** Links the client's own span, if the result's `meta` contains one. */
+  /** Links the call's span to the client's own span, if the result's `meta` contains one. */
   recordAnswer(callId: string, from: string, meta: JsonObject): void {
     const call = this.#calls.get(callId);
     if (call?.addressee !== from) return;

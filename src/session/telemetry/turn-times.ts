@@ -48,7 +48,7 @@ export class TurnTimes {
 
   /**
    * Records a span's times by wrapping the span's methods. Even without tracing, each span is a separate object, so
-   * this is safe.
+   * wrapping one does not affect the others.
    */
   #follow(span: Span, part: TurnPart): void {
     this.#parts.push(part);
