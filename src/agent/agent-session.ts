@@ -30,7 +30,10 @@ export interface AgentParticipant {
   readonly remembered: readonly string[];
 }
 
-/** Precise to the hour only: instructions that change every turn would miss the prompt cache each time. */
+/**
+ * A participant's local time, precise to the hour only. Instructions that change every turn would miss the prompt cache
+ * each time.
+ */
 export interface LocalTime {
   /** For example 2026-11-22. */
   readonly date: string;

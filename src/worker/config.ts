@@ -28,7 +28,10 @@ export interface Config extends Readonly<ConfigFileValues> {
    * address for notifications, or undefined if none works.
    */
   readonly databaseDirectUrl: string | undefined;
-  /** 0 means a free port, remembered in the data folder. */
+  /**
+   * The port of the PostgreSQL that `npm start` starts. 0 means any free port, which later starts use again if they
+   * can.
+   */
   readonly postgresPort: number;
   readonly httpHost: string;
   readonly httpPort: number;

@@ -56,14 +56,14 @@ interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | 
 export interface Ready {
   readonly livekitUrl: string;
   readonly httpUrl: string;
-  /** Only with GRPC_PORT. */
+  /** Absent if GRPC_PORT is not set. */
   readonly grpcUrl?: string;
   readonly databaseUrl: string;
   readonly model: string;
 }
 
 /**
- * Starts everything in order. Resolves once new rooms get an agent.
+ * Starts the parts of the worker in order. Resolves once new rooms get an agent.
  *
  * @throws {AppError} if a setting is missing, or something cannot be started
  */

@@ -1,4 +1,7 @@
-/** No pattern matches across a quote or a backslash, so a line of JSON remains valid JSON. */
+/**
+ * Patterns with their replacements. No pattern matches across a quote or a backslash, so a line of JSON remains valid
+ * JSON.
+ */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   // The user and password of a URL, then its query.
   [/\b([a-z][a-z\d+.-]{0,20}:\/\/)[^\s/?#"'\\]*@/giu, "$1"],

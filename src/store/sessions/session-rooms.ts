@@ -38,11 +38,14 @@ export interface AbandonedRoom extends SessionRoom {
   readonly needsAgent: boolean;
 }
 
-/** Rooms that began more recently are ignored, because LiveKit's list of rooms may not contain them yet. */
+/**
+ * How long ago a session must have started in a room for the room to count as abandoned. LiveKit's list of rooms may
+ * not contain newer rooms yet.
+ */
 const SETTLED_FOR = "10 seconds";
 /**
- * A room counts as abandoned only if its session has been without a lease for this long: during a handover, a session
- * is briefly without a lease, and a worker that is alive may renew its lease late.
+ * How long a session must have been without a lease for its room to count as abandoned. During a handover, a session is
+ * briefly without a lease, and a worker that is alive may renew its lease late.
  */
 const LAPSED_FOR = "1 second";
 

@@ -3,7 +3,7 @@ import { AppError } from "../../errors/app-error.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** A worker's lease on a session. `epoch` numbers the session's claims. */
+/** A worker's lease on a session. `epoch` is the number of the worker's claim among all claims of the session. */
 export interface Lease {
   readonly sessionId: string;
   readonly epoch: number;

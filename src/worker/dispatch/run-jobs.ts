@@ -38,9 +38,9 @@ interface RunJobsOptions {
 
 export interface Jobs extends Service {
   /**
-   * Stops accepting rooms and hands each session over to another worker at its next pause. Resolves when all are handed
-   * over, or after `withinMs`. If no other worker accepts a room, resolves within 3 s. Sessions with their own process
-   * are not handed over.
+   * Stops accepting rooms and hands each session over to another worker at the session's next pause. Resolves when all
+   * are handed over, or after `withinMs`. If no other worker accepts a room, resolves within 3 s. Sessions with their
+   * own process are not handed over.
    */
   readonly handOver: (withinMs: number) => Promise<void>;
   /** Resolves when the worker has registered with LiveKit. */
@@ -112,7 +112,7 @@ class RunningJobs implements Jobs {
     const { server, pool } = this.#parts;
     if (!pool || withinMs <= 0) return;
     this.#draining.abort();
-    // Not awaited, because it rejects after `withinMs`, and `pool.handOver` applies the same limit.
+    // `drain` is not awaited: it rejects after `withinMs`, and `pool.handOver` applies the same limit.
     server.drain(withinMs).catch(() => {});
     const [first] = pool.processes;
     if (!first || !(await this.#hasSuccessor(first.runningJob.job.room?.name ?? ""))) return;
@@ -133,7 +133,10 @@ class RunningJobs implements Jobs {
     await endChildren({ graceMs: 0, keep: (pid) => !isJobProcess(processCommand(pid)) });
   }
 
-  /** Watches rooms again after each registration: rooms created during a LiveKit outage have no agent. */
+  /**
+   * Watches rooms, and starts again after each registration, because rooms created during a LiveKit outage have no
+   * agent.
+   */
   #watchRooms(serveUnclaimed: ServeUnclaimedDispatch): void {
     const { sql, onClosed, logger } = this.#options;
     const { server, accepted } = this.#parts;

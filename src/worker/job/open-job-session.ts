@@ -249,7 +249,7 @@ function createHooks(
   return new SessionHooks({ sql, telemetry, hooksOf, conversationId, room, roomSid, ...parts });
 }
 
-/** Imports the voice only if it is needed, because AgentSession is large. */
+/** Creates the room's voice if speech is configured. Imports it only then, because AgentSession is large. */
 async function createVoice(
   room: Room,
   { speech, config }: SessionServices,

@@ -16,7 +16,7 @@ interface DeliveryOptions {
   readonly telemetry?: Pick<Telemetry, "instruments"> | undefined;
   /** The delays after failed attempts. If the attempt after the last delay fails, the webhook is dead. */
   readonly delaysMs?: readonly number[];
-  /** After this time another worker may retry, in case this one has died. */
+  /** How long this worker has for an attempt. After that, another worker may retry, because this one may have died. */
   readonly leaseMs?: number;
 }
 
