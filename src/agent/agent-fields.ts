@@ -17,8 +17,8 @@ const rulePattern = z
   );
 
 /**
- * `type` and `pattern` are globs. A matching deny rule wins; otherwise the last matching rule applies. If no rule
- * matches, the participant is asked.
+ * Permission rules, whose `type` and `pattern` are globs. A matching deny rule wins; otherwise the last matching rule
+ * applies. If no rule matches, the participant is asked.
  */
 export const rulesSchema = z.array(
   z.strictObject({ type: rulePattern, pattern: rulePattern, action: z.enum(["allow", "ask", "deny"]) }),

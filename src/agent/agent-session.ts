@@ -14,7 +14,7 @@ export interface AgentSession {
 
 export interface AgentParticipant {
   readonly identity: string;
-  /** The display name from its token; "" if there is none. */
+  /** The display name in the participant's token; "" if there is none. */
   readonly name: string;
   /** The participant's attributes, except LiveKit's and Parley's own (`lk.…`, `parley.…`). */
   readonly attributes: Readonly<Record<string, string>>;

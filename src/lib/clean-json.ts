@@ -74,7 +74,9 @@ export function readJson(value: unknown, name: string): ReadJson<JsonValue> {
   return read(value, walkOf(name, JSON_LIMITS));
 }
 
-/** Like `readJson`, for a value that arrived in a packet, where the packet's own limits apply. */
+/**
+ * Like `readJson`, for a value that arrived in a packet. The packet's own limits apply to it instead of `JSON_LIMITS`.
+ */
 export function readWireJson(value: unknown): ReadJson<JsonValue> {
   return read(value, walkOf("", LAST_RESORT));
 }

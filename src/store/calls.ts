@@ -233,7 +233,7 @@ export async function loadCall(
   return call;
 }
 
-/** A row of the query below, without nulls. */
+/** A row that `loadCalls` selects, without nulls. */
 type Row = Omit<Call, "outcome" | "onInterrupt"> & Partial<Omit<Success, "state"> & Omit<Failure, "state">>;
 
 async function loadCalls(sql: Sql, isWanted: postgres.Fragment): Promise<Call[]> {

@@ -22,9 +22,9 @@ export interface ListenOptions {
 }
 
 const PING = "ping";
-/** After how many checks without a notification `isReceiving` returns false. */
+/** The number of checks without a notification after which `isReceiving` returns false. */
 const UNSURE_CHECKS = 2;
-/** After how many checks without a notification the connection counts as dead. */
+/** The number of checks without a notification after which the connection counts as dead. */
 const SILENT_CHECKS = 3;
 
 export interface EventListener {

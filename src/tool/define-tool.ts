@@ -18,8 +18,8 @@ export interface ToolContext<Settings = unknown> {
   /** The id of the ToolUseRequest, unique to this call. */
   readonly callId: string;
   /**
-   * The same for every call of this tool with these arguments in this turn. Pass it to services that must not act
-   * twice.
+   * A key that is the same for every call of this tool with these arguments in this turn. Pass it to services that must
+   * not act twice.
    */
   readonly idempotencyKey: string;
   /** The identity of the participant whose turn this is. `room` is the name of the room. */

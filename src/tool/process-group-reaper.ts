@@ -22,7 +22,11 @@ export class ProcessGroupReaper {
     this.#watcher.stdin?.on("error", () => {});
   }
 
-  /** @param leader `undefined` if the process could not be started */
+  /**
+   * Starts watching a process group.
+   *
+   * @param leader the process that leads the group; `undefined` if it could not be started
+   */
   watch(leader: number | undefined): void {
     if (leader === undefined) this.end();
     else this.#watcher.stdin?.write(`${-leader}\n`);

@@ -29,7 +29,7 @@ const limitSchema = z
 const amount = z.number().nonnegative();
 const permissionSchema = z.strictObject({
   rules: rulesSchema.default([]),
-  /** Whether the agent also asks for permission aloud, and accepts a short spoken yes or no. */
+  /** Whether permission questions are also spoken, and can be answered with a short spoken yes or no. */
   byVoice: z.boolean().default(false),
   /** How long a permission request waits for an answer, in ms. Without an answer in that time, the call is rejected. */
   waitMs: positiveInteger.max(600_000).default(120_000),
@@ -91,7 +91,9 @@ const fields = z.strictObject({
   toolsFolder: z.string().min(1).default("tools"),
   /** The folder of additional agents, relative to the working directory. It need not exist (docs/agents.md). */
   agentsFolder: z.string().min(1).default("agents"),
-  /** Passed to a tool as `context.settings`, by tool name. The tool's own schema checks it at start. */
+  /**
+   * Settings for tools, by tool name. A tool receives its own as `context.settings`, validated by its schema at start.
+   */
   toolSettings: z.record(z.string(), z.unknown()).default({}),
   /**
    * By tool name: how much ToolCallState and the event `tool_state` show of the tool's calls. Overrides the tool's
@@ -106,9 +108,9 @@ const fields = z.strictObject({
   context: contextSchema.prefault({}),
   /** Maximum number of model calls in one turn. */
   maxSteps: positiveInteger.default(10),
-  /** Deadline for server tools that do not set their own, in ms. */
+  /** How long a server tool may run if it sets no `timeoutMs`, in ms. */
   toolTimeoutMs: positiveInteger.max(600_000).default(30_000),
-  /** How many bytes of one tool result the model is shown at most. */
+  /** The maximum number of bytes of one tool result that the model is shown. */
   toolResultMaxBytes: z.number().int().min(1_000).default(100_000),
   /** How long a model stream may be silent before it counts as broken, in ms. */
   modelIdleTimeoutMs: positiveInteger.default(30_000),
@@ -136,9 +138,9 @@ const fields = z.strictObject({
   budget: z
     .strictObject({
       session: limitSchema.exactOptional(),
-      /** Per identity and UTC day. */
+      /** The budget for each identity, per UTC day. */
       identityPerDay: limitSchema.exactOptional(),
-      /** Per UTC day, for all workers on one machine or in one container together. */
+      /** The budget for all workers on one machine or in one container together, per UTC day. */
       workerPerDay: limitSchema.exactOptional(),
     })
     .default({}),

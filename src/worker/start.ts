@@ -112,7 +112,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const served = { livekit, source, checks: checks.checks, definitions, keep };
   const httpUrl = await serveHttp(options, served);
   const grpcUrl = await serveGrpc(options, { ...served, httpUrl });
-  // Registered last, so that it is closed first: a handover still needs everything else.
+  // The handover is registered last, so that it is the first thing to be closed: it still needs everything else.
   keep({ close: () => jobs.handOver(options.handOverMs()) });
   await jobs.registered;
   return {

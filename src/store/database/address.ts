@@ -133,8 +133,8 @@ function defaultFolder({ port, searchParams }: URL): string | undefined {
 }
 
 /**
- * Whether a socket may receive the password. A socket in /tmp may only if root or our own user owns it, because any
- * user of the machine can create one there.
+ * Whether a socket is trusted with the password. In /tmp, only sockets of root and of our own user are trusted, because
+ * any user of the machine can create a socket there.
  */
 function isTrusted(socket: string): boolean {
   const stats = statSync(socket, { throwIfNoEntry: false });

@@ -38,8 +38,8 @@ export async function findDatabaseEndpoints(databaseUrl: string, directUrl = dat
 /**
  * Whether a prepared statement can be executed again. Without a pooler, it can. Behind a pooler, the process that runs
  * the query has a different id than the one reported at connection start. If that process lists the statement under the
- * driver's own name, the pooler passes statements on unchanged, so its other connections lack this one. PgBouncer 1.21
- * and later renames statements, and prepares them on every connection that lacks them.
+ * driver's own name, the pooler passes statements on unchanged, so its other connections lack the statement. PgBouncer
+ * 1.21 and later renames statements, and prepares them on every connection that lacks them.
  */
 async function keepsPreparedStatements(sql: Sql): Promise<boolean> {
   const rows = await runQuery(sql<[{ pid: number; names: readonly string[] }]>`

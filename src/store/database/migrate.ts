@@ -30,7 +30,7 @@ export interface MigrationStatus {
   readonly codeVersion: number;
   /** File names of the migrations that still have to run, in order. */
   readonly pending: readonly string[];
-  /** Whether a newer release has migrated this database. It can still be read and written. */
+  /** Whether a newer release has migrated this database. The database can still be read and written. */
   readonly isDatabaseNewer: boolean;
 }
 
@@ -52,7 +52,7 @@ export async function migrationStatus(sql: Sql): Promise<MigrationStatus> {
   };
 }
 
-/** Used by GET /ready. A database that is newer than the code counts as migrated. */
+/** Whether no migration is pending. A database that is newer than the code counts as migrated. Used by GET /ready. */
 export async function migrationsAreApplied(sql: Sql): Promise<boolean> {
   return (await migrationStatus(sql)).pending.length === 0;
 }

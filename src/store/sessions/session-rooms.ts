@@ -163,14 +163,14 @@ function isAbandoned(sql: Sql) {
   `;
 }
 
-/** For an update of `session_rooms`: the position of the session's last turn. */
+/** Returns a subquery for an update of `session_rooms`. It selects the position of the session's last turn. */
 export function lastPosition(sql: Sql) {
   return sql`(select coalesce(max(position), 0) from turns where turns.session_id = session_rooms.session_id)`;
 }
 
 /**
- * For `with ended as (… returning session_id, room_sid)`: stores one webhook per ended room. The webhook's id is
- * derived from the room's id, so a room never gets a second webhook.
+ * Returns the insert of one webhook per ended room, for a statement with `ended as (… returning session_id, room_sid)`.
+ * A webhook's id is derived from the room's id, so a room never gets a second webhook.
  */
 export function insertEndWebhooks(sql: Sql, hasEndWebhook: boolean) {
   return sql`

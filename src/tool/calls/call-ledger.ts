@@ -171,7 +171,7 @@ export class CallLedger {
     this.#listener.onChanged(entry.current);
   }
 
-  /** Marks a duplicate call as begun. It does not run itself, but waits for the call that it repeats. */
+  /** Marks a duplicate call as begun. The duplicate does not run itself, but waits for the call that it repeats. */
   begin(callId: string): void {
     this.#open.get(callId)?.begin("begun");
   }

@@ -7,7 +7,7 @@ import type { Config } from "../config.ts";
 import { FreshModules } from "./fresh-modules.ts";
 import { watchFiles } from "./watch-files.ts";
 
-/** Set in the environment of a worker's processes if they reload changed tool and agent files. */
+/** The environment variable that is set in a worker's processes if they reload changed tool and agent files. */
 export const RELOADS = "PARLEY_RELOADS";
 
 /** The message that a worker sends to the command `parley dev` that started it. */

@@ -8,8 +8,8 @@ import { pathToFileURL } from "node:url";
  * a renewed module are renewed too, because they would otherwise keep using its old version. All other modules keep
  * their state.
  *
- * Old versions stay in memory until the process exits, so use this only in development. Construct it before the first
- * of these modules is imported.
+ * Old versions stay in memory until the process exits, so use this only in development. Create an instance before the
+ * first of these modules is imported.
  */
 export class FreshModules {
   readonly #roots: readonly string[];

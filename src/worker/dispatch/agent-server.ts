@@ -50,7 +50,7 @@ interface AgentServerOptions {
    * open a session.
    */
   readonly database: { readonly isUnavailable: boolean };
-  /** Module path of the job entry. */
+  /** The path of the module that a job process runs. */
   readonly agent?: string;
   /**
    * Whether a room must wait because older rooms are waiting for an agent. Called only within `YIELD_MS` after all

@@ -30,8 +30,8 @@ export function createRoomClients(
 /** How long a worker takes at most to join the room after it has received the room's job. */
 const JOINS_WITHIN_MS = 10_000;
 /**
- * How long to wait until a worker accepts a dispatch. A responsive worker accepts right away; with all cores busy, that
- * took over a second.
+ * How long to wait until a worker accepts a dispatch. A responsive worker accepts right away; with all cores busy,
+ * accepting took over a second.
  */
 const ACCEPTED_WITHIN_MS = 2_500;
 const CHECK_EVERY_MS = 100;

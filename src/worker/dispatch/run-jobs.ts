@@ -20,7 +20,7 @@ import { mustWait, watchRooms } from "./watch-rooms.ts";
 
 interface RunJobsOptions {
   readonly config: Config;
-  /** Owned by the caller; `close` does not close it. */
+  /** The caller's connection pool. `close` does not close it. */
   readonly sql: Sql;
   /** While the database is unreachable, the worker accepts no rooms. */
   readonly database: { readonly isUnavailable: boolean };
@@ -73,7 +73,7 @@ class RunningJobs implements Jobs {
   readonly #options: RunJobsOptions;
   readonly #parts: AgentServerParts;
   readonly #clients: RoomClients;
-  /** Aborted when the worker is about to stop: it accepts no more rooms. */
+  /** Aborted when the worker is about to stop and accepts no more rooms. */
   readonly #draining: AbortController;
   readonly #watching = new AbortController();
   readonly #registered = Promise.withResolvers<void>();
@@ -133,10 +133,7 @@ class RunningJobs implements Jobs {
     await endChildren({ graceMs: 0, keep: (pid) => !isJobProcess(processCommand(pid)) });
   }
 
-  /**
-   * Watches rooms, and starts again after each registration, because rooms created during a LiveKit outage have no
-   * agent.
-   */
+  /** Starts watching rooms after each registration, because rooms created during a LiveKit outage have no agent. */
   #watchRooms(serveUnclaimed: ServeUnclaimedDispatch): void {
     const { sql, onClosed, logger } = this.#options;
     const { server, accepted } = this.#parts;
@@ -160,7 +157,8 @@ class RunningJobs implements Jobs {
   }
 
   /**
-   * Returns a function that does nothing if each session has its own process, because then only LiveKit can start jobs.
+   * Returns a function that serves unclaimed dispatches. If each session has its own process, the function does
+   * nothing, because then only LiveKit can start jobs.
    */
   #createServeUnclaimed(): ServeUnclaimedDispatch {
     const { livekit, logger } = this.#options;

@@ -36,14 +36,14 @@ const AFTER_FAILURE_MS = 6_000;
 /** The minimum time between two checks of the rooms, whichever workers make them. */
 const CHECK_RESTS_MS = 1_200;
 /**
- * How long after the last check a full worker checks the rooms. Workers with free slots check more often, so all
- * workers must be full.
+ * How long the rooms must have been unchecked before a full worker checks them. Workers with free slots check more
+ * often, so by then all workers must be full.
  */
 const FULL_AFTER_MS = 4_000;
 const NEW_ROOM_MS = 2_000;
 /** How long all workers assume that rooms are waiting after any of them has found a waiting room. */
 const WAITING_FOR_MS = 10_000;
-/** How long live workers need to renew their leases after a database outage, in which all leases expire. */
+/** How long live workers need to renew their leases after a database outage, during which all leases expire. */
 const RENEWED_WITHIN_MS = 8_000;
 /**
  * How long a room may be without an agent after the room was created or an agent was requested. By then, a worker has

@@ -4,7 +4,7 @@ import type { Logger } from "../logger.ts";
 import { type HandOverOptions, type LostHost, SessionHost, type SessionHostOptions } from "./session-host.ts";
 
 interface HostPoolOptions {
-  /** Module path of the job entry. */
+  /** The path of the module that a job process runs. */
   readonly agent: string;
   /** The environment of the host processes. */
   readonly environment: NodeJS.ProcessEnv;
@@ -33,7 +33,7 @@ const RETIRE_AFTER_MS = 12 * 3_600_000;
 const CHECK_EVERY_MS = 5_000;
 /** The share of a core at which a host counts as full. If its JavaScript uses more, the host answers late. */
 const FULL_AT_SHARE = 0.85;
-/** How busy a host with sessions may be and still get new sessions before the spare host does, as a share of a core. */
+/** The share of a core up to which a host with sessions gets new sessions before the spare host does. */
 const SPARE_FROM_SHARE = 0.5;
 /** How many times within `LOSS_WINDOW_MS` a room loses its host before it is isolated from other rooms. */
 const MAX_LOSSES = 2;

@@ -9,7 +9,7 @@ import { HostHealth } from "./host-health.ts";
 import { type FromHost, HOSTED, type ToHost, toSentJob } from "../job/host-messages.ts";
 
 export interface SessionHostOptions {
-  /** Module path of the job entry. */
+  /** The path of the module that a job process runs. */
   readonly agent: string;
   readonly environment: NodeJS.ProcessEnv;
   /** The maximum number of sessions. */

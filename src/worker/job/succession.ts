@@ -21,7 +21,8 @@ export interface SuccessionOptions {
 /** How long a change of attributes takes to reach most clients. */
 const SEEN_WITHIN_MS = 200;
 /**
- * How long after that the former agent is removed. By then, clients on slow connections have received the change too.
+ * How long to wait before the former agent is removed. By then, clients on slow connections have received the change
+ * too.
  */
 const REMOVED_AFTER_MS = 2_000;
 const AGAIN_AFTER_MS = 1_000;

@@ -25,7 +25,7 @@ const NUMBER_WORDS = new RegExp(
   "gi",
 );
 
-/** Replaces numbers up to 99 in words by digits, because a speech recognizer returns words. */
+/** Converts number words up to 99 to digits, because a speech recognizer returns numbers in words. */
 function withDigits(text: string): string {
   const unit = (word: string) => UNITS.indexOf(word.toLowerCase());
   return text.replace(NUMBER_WORDS, (...[, tens, ones, alone]: (string | undefined)[]) => {

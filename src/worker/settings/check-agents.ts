@@ -48,7 +48,7 @@ export function checkAgents(agents: Agents, { config, toolNames, prefixes }: Kno
 
 interface Ruled {
   readonly tools?: readonly string[];
-  /** Only in parley.config.ts. */
+  /** Exists only in parley.config.ts. */
   readonly toolDetail?: Readonly<Record<string, unknown>>;
   readonly permission?: { readonly rules: readonly PermissionRule[] };
 }
@@ -121,7 +121,7 @@ function namesOf(tools: KnownTools["tools"]): string[] {
 }
 
 interface NamedPattern {
-  /** The file and the field. */
+  /** The file and the field that contain the pattern. */
   readonly place: string;
   readonly pattern: string;
   /** The type of a permission rule; absent in `tools` and `toolDetail`. */

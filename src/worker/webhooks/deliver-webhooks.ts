@@ -28,7 +28,10 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 /** The schedule that Standard Webhooks proposes: three days in total. */
 const DELAYS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
-/** Longer than a request may take, because data is read before the request and the result is stored after it. */
+/**
+ * How long a worker has for an attempt. Longer than a request may take, because data is read before the request and the
+ * result is stored after it.
+ */
 const LEASE_MS = SEND_LIMIT_MS + 5 * SECOND;
 
 /**
