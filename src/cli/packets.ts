@@ -46,7 +46,9 @@ export async function runPackets(command: "decode" | "encode"): Promise<void> {
   for await (const line of converted) console.log(line);
 }
 
-/** Decodes one packet per line. If hex is not a packet, tries again with the following lines added. */
+/**
+ * Decodes one packet per line. If a line of hex is not a whole packet, tries again with the following lines appended.
+ */
 async function* decodePackets(lines: AsyncIterable<string>): AsyncIterable<string> {
   /** Lines of hex that do not form a packet yet. */
   let wrapped: string[] = [];

@@ -10,7 +10,7 @@ export async function runCommandLine(name: string, usage: string, run: () => Pro
   });
 }
 
-/** Values already set in the environment take precedence. */
+/** Adds the settings to `process.env`. Variables that are already set keep their values. */
 async function readEnvironment(): Promise<void> {
   const { env } = process;
   await addEnvFile(env, ".env");

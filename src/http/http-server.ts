@@ -116,8 +116,8 @@ export function createHttpServer(options: HttpOptions): HttpApp {
 }
 
 /**
- * Rejects a body that `JSON.parse` would change, because edited arguments must run exactly as they were sent. Some
- * clients send `content-type: application/json` without a body, which counts as no body.
+ * Rejects a body that `JSON.parse` would change, because edited arguments must run exactly as they were sent. An empty
+ * body counts as no body: some clients send `content-type: application/json` with every request.
  */
 function readExactly(app: HttpApp): void {
   const parse = app.getDefaultJsonParser("error", "error");

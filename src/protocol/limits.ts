@@ -26,8 +26,8 @@ export const MESSAGE_LIMITS = {
 } as const;
 
 /**
- * Limits that only the worker observes. Literal numbers, because esbuild would include computed values in the client
- * SDK.
+ * Limits that only the worker observes. Written as literal numbers, because esbuild would include computed values in
+ * the client SDK.
  */
 const WORKER_LIMITS = {
   /**
@@ -43,17 +43,20 @@ const WORKER_LIMITS = {
   /** For strings that are usually short, such as a note on a message or an error's message. */
   shortTextBytes: 16_384,
   openCalls: 64,
-  /** Messages from one participant, except those that the worker requested. */
+  /**
+   * How many messages one participant may send in a burst, and in each second after it. Messages that the worker
+   * requested do not count.
+   */
   messageBurst: 200,
   messagesPerSecond: 50,
-  /** For ToolUseProgress, which does not count toward the two limits above. */
+  /** The same for ToolUseProgress, which does not count toward the two limits above. */
   progressBurst: 100,
   progressPerSecond: 20,
-  /** A larger message counts as several. */
+  /** How long a message may be to count as one message. A longer one counts as several. */
   bytesPerToken: 4_096,
   loggedEnvelopes: 500,
   loggedBytes: 1_048_576,
-  /** From one participant to the worker. */
+  /** How many byte streams one participant may have open to the worker, and their total size. */
   openStreams: 64,
   openStreamBytes: 16_777_216,
   unidentifiedSenderMs: 3_500,

@@ -6,7 +6,7 @@ interface Terminal {
   readonly isJson: boolean;
   readonly timeoutMs: number;
   readonly forms: TerminalForms;
-  /** Receives the prompt. Not stdout, which receives only events. */
+  /** The stream that receives the prompt. It must not be stdout, which receives only events. */
   readonly output: NodeJS.WritableStream;
   readonly onFailed: (error: unknown) => void;
 }

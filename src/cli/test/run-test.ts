@@ -35,7 +35,7 @@ async function* runAll(files: readonly string[], { repeat, isInRoom, hasVoice }:
   const scenarios = files.filter((file) => !IS_PROGRAM.test(file));
   if (programs.length > 0) yield* runNodeTests(programs, repeat);
   if (scenarios.length === 0) return;
-  // Loaded first, so that its log output does not appear between the results.
+  // Load LiveKit's library before the first test, so that the library's log output does not appear between the results.
   await loadRtcNode();
   const { runScenario } = await import("../../testing/scenario/run-scenario.ts");
   const { startRoomServers } = await import("../../testing/stage/room-servers.ts");

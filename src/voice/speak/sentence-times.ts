@@ -111,8 +111,8 @@ export class SentenceTimes {
 }
 
 /**
- * Whether the times of all words so far are known and usable. They are not if a provider restarts its clock with each
- * piece of audio, repeats words or spells out numbers.
+ * Whether the times of all words so far are known and usable. Times are not usable if a provider restarts its clock
+ * with each piece of audio, repeats words or spells out numbers.
  */
 function isTimed({ spoken, words, isComplete }: SentenceTime): boolean {
   const letters = lettersOf(words.map(({ text }) => text).join(""));

@@ -154,7 +154,7 @@ export class SpeechPlayer implements Player {
     });
     current.handle = handle;
     const played = handle.waitForPlayout();
-    // After an interruption, AgentSession cancels the text stream late. This ends it at once.
+    // After an interruption, AgentSession cancels the text stream late, so end it here at once.
     const end = () => {
       part.end();
       current.captions.close();
