@@ -88,8 +88,8 @@ function toLine(convert: () => string): string {
 }
 
 /**
- * A line is either hex or base64, never both: a packet starts with 0x8…, 0xde or 0xdf, and base64 encodes these bytes
- * with a letter that is not a hex digit.
+ * Decodes a line of hex or base64. No packet looks like both: a packet starts with 0x8…, 0xde or 0xdf, and base64
+ * encodes these bytes with a letter that is not a hex digit.
  */
 function toBytes(line: string): Uint8Array {
   const text = line.replaceAll(/\s/g, "");

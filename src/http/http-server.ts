@@ -93,7 +93,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   app.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ error: `No route ${request.method} ${request.url}` }),
   );
-  // Before all routes, because routes without a token, such as `/metrics`, must be limited to this machine, too.
+  // Add this before all routes: routes without a token, such as `/metrics`, must be limited to this machine, too.
   if (token.isOpen) answerThisMachineOnly(app);
   healthRoutes(app, checks);
   tokenRoutes(app, options);

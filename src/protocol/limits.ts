@@ -36,11 +36,14 @@ const WORKER_LIMITS = {
   contentBlocks: 20,
   mediaBytes: 3_145_728,
   contentBytes: 6_291_456,
-  /** For a result as JSON, and for the text of its content. Equals the largest message that an MCP server may send. */
+  /**
+   * How long a result may be as JSON, and how long the text of its content may be. Equals the largest message that an
+   * MCP server may send.
+   */
   resultCharacters: 10_485_760,
-  /** For a result's `display`, as JSON. */
+  /** How long a result's `display` may be, as JSON. */
   displayBytes: 131_072,
-  /** For strings that are usually short, such as a note on a message or an error's message. */
+  /** The limit for strings that are usually short, such as a note on a message or an error's message. */
   shortTextBytes: 16_384,
   openCalls: 64,
   /**

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command of the package `@parley/conformance`.
+// The program of the package `@parley/conformance`. Checks the Node version before it imports anything else.
 import { nodeProblem } from "../doctor/node-version.ts";
 
 const problem = nodeProblem(process.versions.node);

@@ -10,8 +10,8 @@ import { watchSources } from "./watch-sources.ts";
 
 const MAIN = fileURLToPath(siblingModuleUrl(import.meta.url, "../../worker/main"));
 /**
- * How long to wait after a change before restarting: an editor saves in several steps, and a checkout writes many
- * files.
+ * How long to wait after a change before restarting, so that the change is complete: an editor saves in several steps,
+ * and a checkout writes many files.
  */
 const SETTLE_MS = 200;
 

@@ -2,8 +2,8 @@ import { readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Whether a folder is not watched, because it contains no sources of the running agent. Some of these folders change
- * all the time.
+ * Whether a folder is not watched. These folders contain no sources of the running agent, and some of them change all
+ * the time.
  */
 const isLeftOut = (folder: string) => folder.startsWith(".") || ["node_modules", "dist", "test"].includes(folder);
 const isSource = (file: string) => /(?:\.[cm]?[jt]s|\.json|(?:^|\/)\.env)$/.test(file);

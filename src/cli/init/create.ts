@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command of the package `create-parley`.
+// The program of the package `create-parley`. Checks the Node version before it imports anything else.
 import { nodeProblem } from "../doctor/node-version.ts";
 
 const NAME = "create-parley";

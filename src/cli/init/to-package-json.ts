@@ -70,7 +70,10 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {};
 }
 
-/** @param taken names of the dependencies: npm does not install a package into a package of the same name */
+/**
+ * @param taken names of the dependencies; the result must differ from them, because npm does not install a package into
+ *   a package of the same name
+ */
 function toPackageName(folder: string, taken: readonly string[]): string {
   const name = folder
     .toLowerCase()

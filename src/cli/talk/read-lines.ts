@@ -12,9 +12,9 @@ interface Terminal {
 }
 
 /**
- * Sends each line as a message. While a permission request or a form field is open, the line answers that instead.
- * Resolves when the input and the last turn have ended. Ctrl-C stops the running turn; if no turn is running or Ctrl-C
- * has already stopped it, `readLines` resolves.
+ * Sends each line as a message. While a permission request or a form field is open, a line answers it instead. Resolves
+ * when the input and the last turn have ended. The first Ctrl-C stops the running turn. If no turn is running, or
+ * Ctrl-C has already stopped it, Ctrl-C ends `readLines`.
  */
 export async function readLines(parley: Parley, terminal: Terminal): Promise<void> {
   await new LineReader(parley, terminal).untilOver();

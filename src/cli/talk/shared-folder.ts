@@ -24,7 +24,7 @@ export async function openFolder(folder: string): Promise<string> {
 }
 
 /**
- * Reads a text file. After `..` and symbolic links are resolved, it must be inside the folder.
+ * Reads a text file. Its path, with `..` and symbolic links resolved, must be inside the folder.
  *
  * @param folder as returned by `openFolder`
  * @throws {ToolError} with a message for the model, without paths outside the folder
@@ -56,7 +56,7 @@ async function findInside(folder: string, filePath: string): Promise<string> {
   if (filePath.includes("\0"))
     throw new ToolError("invalid_parameters", "filePath: expected a path without NUL characters");
   const wanted = resolve(folder, filePath);
-  // Checked before the disk is read: the errors must not reveal what exists outside the folder.
+  // Check this before reading the disk: the errors must not reveal what exists outside the folder.
   if (!isInside(folder, wanted)) throw outside();
   const path = await realpath(wanted).catch(() => {
     throw new ToolError("execution_error", `File not found: ${filePath}`);

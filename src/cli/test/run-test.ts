@@ -64,7 +64,7 @@ async function findFiles(paths: readonly string[]): Promise<string[]> {
   throw new UsageError(`No tests found in ${paths.join(", ")}: expected ${SCENARIOS}, or ${PROGRAMS} of node:test`);
 }
 
-/** Reads one file at a time, because a folder may have thousands of files. */
+/** Yields the tests in a folder. Reads one file at a time, because a folder may have thousands of files. */
 async function* testsBelow(folder: string): AsyncGenerator<string> {
   const exclude = (name: string) => name === "node_modules";
   const names = await Array.fromAsync(glob([SCENARIOS, PROGRAMS], { cwd: folder, exclude }));

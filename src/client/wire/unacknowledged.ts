@@ -32,7 +32,10 @@ export class Unacknowledged {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pausedUntil = 0;
 
-  /** `send` resends the message and must not throw. When there are too many messages, the oldest are dropped. */
+  /**
+   * Adds a sent message. `send` resends it and must not throw. When there are too many messages, the oldest are
+   * dropped.
+   */
   add(stanzaId: number, sizeBytes: number, send: () => void): void {
     const now = performance.now();
     this.#messages.set(stanzaId, { sizeBytes, send, giveUpAt: now + DELIVER_WITHIN_MS, dueAt: now + AGAIN_AFTER_MS });

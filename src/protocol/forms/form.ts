@@ -231,7 +231,10 @@ function toChoice(choices: readonly FormChoice[], text: string): FormChoice["val
   return (named ?? (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined))?.value;
 }
 
-/** An empty string selects nothing. Returns `undefined` if one of the comma-separated parts is not a choice. */
+/**
+ * Returns the chosen values; none for an empty string. Returns `undefined` if one of the comma-separated parts is not a
+ * choice.
+ */
 function toChosen(choices: readonly FormChoice[], text: string): FormChoice["value"][] | undefined {
   const parts = text.split(",").flatMap((part) => part.trim() || []);
   const chosen = parts.flatMap((part) => toChoice(choices, part) ?? []);

@@ -11,7 +11,7 @@ import { isPerson } from "../../session/room/room-input.ts";
 const SUBSCRIBED_BY_MS = 2_000;
 /**
  * How long to wait for a participant who joins while others are listening. The participant has usually subscribed by
- * then. LiveKit reports only the first subscriber, so we cannot know.
+ * then. We cannot know, because LiveKit reports only the first subscriber.
  */
 const LATER_SUBSCRIBER_MS = 500;
 

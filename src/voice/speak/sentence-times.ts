@@ -10,8 +10,8 @@ interface SentenceTime {
   /** The word times known so far, in seconds from the same start. */
   readonly words: readonly TimedWord[];
   /**
-   * The start of the sentence's first sound. Infinity until a sound is added. If a complete sentence has no sound, its
-   * position in the part's audio.
+   * The start of the sentence's first sound. Infinity until a sound is added. For a complete sentence without a sound,
+   * the sentence's position in the part's audio.
    */
   readonly beginsAt: number;
   /** The end of its last sound so far. */
@@ -30,7 +30,8 @@ const SLOW_RATE = 8;
 const DIGIT = 5;
 
 /**
- * Computes from a spoken part's audio when each sentence is heard. Includes each word, if the voice reports word times.
+ * Computes, from the audio of a spoken part, when each sentence is heard, and when each word is heard if the voice
+ * reports word times.
  */
 export class SentenceTimes {
   readonly #sentences: { -readonly [Field in keyof SentenceTime]: SentenceTime[Field] }[] = [];

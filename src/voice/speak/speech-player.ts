@@ -135,7 +135,8 @@ export class SpeechPlayer implements Player {
       } catch (error) {
         if (ended.signal.aborted) return;
         current.isUnspoken = true;
-        // Otherwise AgentSession would wait for the remaining sentences, which never begin because they have no audio.
+        // Close the captions. Otherwise, AgentSession would wait for the remaining sentences, which never begin because
+        // they have no audio.
         current.captions.close();
         onProblem(error);
       } finally {
