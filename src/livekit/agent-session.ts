@@ -3,8 +3,8 @@ import { getJobContext, llm, voice } from "@livekit/agents";
 import { type AudioFrame, AudioStream, type Room, type Track } from "@livekit/rtc-node";
 
 /**
- * The sample rate of the audio for VAD and recognizers. All of them use 16 kHz, so each would have to resample
- * AgentSession's usual 24 kHz.
+ * The sample rate of the audio for VAD and recognizers. All of them use 16 kHz: at AgentSession's usual 24 kHz, each of
+ * them would have to resample.
  */
 const INPUT_SAMPLE_RATE = 16_000;
 /**
