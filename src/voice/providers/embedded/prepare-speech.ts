@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../speech/speech-files.ts";
 import type { SpeechUse } from "../../../speech/start-model.ts";
 
-/** Contains all parts of the recognizer and of the voice. */
+/** A file of the package that contains all parts of the recognizer and of the voice. */
 const PACKAGE = "@parley/speech/package.json";
 
 /**
