@@ -1,4 +1,7 @@
-/** Code around a TypeScript fragment from a page, so that it can be type-checked. The fragment's imports go first. */
+/**
+ * Code around a TypeScript fragment from a page, so that the fragment can be type-checked. If the fragment has imports,
+ * they are moved before this code.
+ */
 interface Surroundings {
   readonly before: string;
   readonly after?: string;
@@ -70,7 +73,9 @@ export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
   },
 };
 
-/** By page and language: the test that runs these blocks, or compares them with real output. */
+/**
+ * The test that runs certain blocks or compares them with real output, by the page and the language of these blocks.
+ */
 export const CHECKED_BY: Readonly<Record<string, string>> = {
   "README.md mermaid": "test/docs/drawings.test.ts",
   "docs/how-it-works.md mermaid": "test/docs/drawings.test.ts",

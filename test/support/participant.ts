@@ -50,9 +50,9 @@ export async function createToken(room: string, identity: string, options: Token
 }
 
 /**
- * A client of the protocol as another team might write it: it knows bytes and LiveKit, and does nothing by itself. The
- * agent must join the room first if the client's packets matter, because LiveKit keeps nothing for participants who
- * join later.
+ * A client of the protocol as another team might write it: it uses only bytes and LiveKit, and does nothing by itself.
+ * If the client's packets matter, the agent must join the room first, because LiveKit keeps nothing for participants
+ * who join later.
  */
 export class Participant implements AsyncDisposable {
   readonly room = new Room();
@@ -124,8 +124,8 @@ export class Participant implements AsyncDisposable {
   }
 
   /**
-   * Passes on each text on a topic once it is complete. A text that is incomplete when this participant leaves is
-   * dropped.
+   * Calls `take` with each text on a topic, once the text is complete. Drops a text that is incomplete when this
+   * participant leaves.
    */
   onText(topic: string, take: (text: string, identity: string) => void): void {
     this.room.registerTextStreamHandler(topic, (reader, { identity }) => {

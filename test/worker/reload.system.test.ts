@@ -55,8 +55,8 @@ async function joinAs(agentName: string, own = parts): Promise<Participant> {
 }
 
 /**
- * Resolves once the session uses the saved files, to the time in ms that this took. The session has switched when it
- * sends its tools to clients again.
+ * Waits until the session uses the saved files: at that moment, it sends its tools to clients again. Returns how many
+ * ms that took.
  */
 async function msUntilReloaded(save: Promise<unknown>, by = user): Promise<number> {
   const before = by.all("configuration").length;

@@ -6,7 +6,7 @@ import { TlsWorld } from "./support/tls-world.ts";
 
 const world = forFile(() => TlsWorld.start());
 
-/** Records the page's connections. */
+/** A script that records the page's WebRTC connections. */
 const WATCH_CONNECTIONS = `(() => {
   const connections = (globalThis.connections = []);
   globalThis.RTCPeerConnection = class extends RTCPeerConnection {
