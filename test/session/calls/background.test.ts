@@ -37,7 +37,7 @@ async function untilSentence(user: Participant, sentence: string): Promise<void>
   await user.next("assistant_sentence", (body) => body.text === sentence);
 }
 
-/** Leaves the call on record as a worker does when it dies during the call. */
+/** Closes the session, and then stores its call as a worker leaves it that dies during the call. */
 async function die(agent: TestAgent): Promise<void> {
   await agent.leave();
   await agent.sql`
