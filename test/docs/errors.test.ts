@@ -87,7 +87,7 @@ test.each([
   ["client", ["client", "cli/talk"]],
 ])("the page says which result codes the %s sets", (who, folders) => {
   const given = [...resultCodes].filter(([, givers]) => givers.includes(who)).map(([code]) => code);
-  // The type that lists the codes does not count as setting them.
+  // Leaves out the type that lists all codes, because it sets none of them.
   const sources = sourcesIn(...folders).replace(/type CallErrorCode =[^;]*;/, "");
 
   expect(given).toEqual([...resultCodes.keys()].filter((code) => sources.includes(`"${code}"`)));

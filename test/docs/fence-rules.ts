@@ -19,7 +19,10 @@ const token = "declare const livekitUrl: string, token: string;";
 const parley = 'import type { Parley } from "@parley/client";\ndeclare const parley: Parley;';
 const inTool = 'import { defineTool } from "parley";\nexport default defineTool({ description: "x",';
 
-/** Fragments and the code around them, by page and first line. A block that is not listed is a complete module. */
+/**
+ * The code around each fragment, by the page and the first line of the fragment. A block that is not listed is a
+ * complete module.
+ */
 export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
   'clients/react/README.md: import { ParleyProvider, textOf, useMessage, useTalk } from "@parley/react";': {
     before: token,

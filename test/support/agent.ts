@@ -180,7 +180,7 @@ export class TestAgent implements AsyncDisposable {
     const named = Object.entries(agents).map(([name, definition]) => serve(name, definition));
     // Sessions with hooks need the room's id, which LiveKit passes to a real job.
     const { hasHooks = this.#options.agents !== undefined, hasEndWebhook = false } = this.#options;
-    // This room ends soon after everybody has left.
+    // Makes the room end soon after everybody has left.
     const asked = { name: this.roomName, ...(this.#options.hasHooks && { departureTimeout: 2 }) };
     const sid = hasHooks ? (await this.#rooms().createRoom(asked)).sid : undefined;
     const jobId = createId();

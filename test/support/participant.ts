@@ -139,7 +139,10 @@ export class Participant implements AsyncDisposable {
     });
   }
 
-  /** Sends the first Configuration as a stream, so that the client's identity is known at once. */
+  /**
+   * Sends a Configuration, and waits for the worker's. It is sent as a stream, so that the client's identity is known
+   * at once.
+   */
   async configure(body: MessageBody<"configuration">): Promise<void> {
     const stanzaId = await this.send({ type: "configuration", body }, { asStream: true });
     const isAck = ({ message }: ReceivedEnvelope) =>

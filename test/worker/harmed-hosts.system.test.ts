@@ -9,7 +9,7 @@ import { WorkerParts } from "./support/worker-parts.ts";
 
 /** An answer that takes about 4 s: it is in progress while the host is harmed, and the next host resumes it. */
 const LONG = "One two. Three four. Five six. Seven eight. Nine ten. The end.";
-/** LiveKit itself notices that an agent has gone, and requests another, after 15 to 20 s. */
+/** How soon LiveKit itself may notice that an agent has gone. It requests another agent after 15 to 20 s. */
 const LIVEKIT_NOTICES_MS = 15_000;
 
 const configurations = (user: Participant) => user.all("configuration").length;

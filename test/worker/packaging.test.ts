@@ -90,7 +90,7 @@ const LIMITS = ["WORKER_MEMORY", "WORKER_CPUS"];
  * people join.
  */
 const SET_FOR_OTHERS = ["ANTHROPIC_API_KEY", "TOKEN_SECRET", "LIVEKIT_PUBLIC_URL", "PUBLISH_ADDRESS"];
-/** `${NAME:-default}`, including one inside another's default. */
+/** Finds each `${NAME:-default}`, even inside the default of another variable. */
 const DEFAULTS = /\$\{([A-Z_]+):-(?!\$)([^${}]*)\}/g;
 
 test("docker-compose.yml needs no settings, and .env.example marks the variables for which it has a public default", async () => {

@@ -27,7 +27,7 @@ let user: Participant;
 async function write(files: Readonly<Record<string, string>>, { folder } = parts): Promise<void> {
   for (const [file, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
-    // As editors save: a new file replaces the old one.
+    // Saves as editors do: a new file replaces the old one.
     await writeFile(join(folder, `${file}.tmp`), content);
     await rename(join(folder, `${file}.tmp`), join(folder, file));
   }

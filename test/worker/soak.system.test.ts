@@ -52,7 +52,7 @@ test(
     const long = await talk("long", TURNS, { parts, main, heap });
     const cacheShare = { mean: mean(cache.shares), lowest: Math.min(...cache.shares), of: cache.shares.length };
     const sharesOfLong = cache.shares.splice(0);
-    // Run right after the long session, because the machine's load may change over time.
+    // The short session runs right after the long one, because the machine's load may change over time.
     const short = await talk("short", KILL_EVERY, { parts, main, heap });
 
     const { sql } = parts.database;

@@ -72,7 +72,7 @@ test("a browser whose firewall allows only outgoing HTTPS gets an answer, throug
   const page = await world.browser.newPage();
 
   const candidates = await ask(page);
-  // As edge.sh does every day, in case Caddy has renewed a certificate.
+  // Reloads HAProxy, as edge.sh does every day in case Caddy has renewed a certificate.
   await world.reloadEdge();
   await say(page, "what is 2 * 4?");
   await page.getByText("2 * 4 is 8.", { exact: true }).waitFor();

@@ -35,8 +35,8 @@ const STAND_INS: Readonly<Record<string, StandIn>> = {
     fill: async (folder, tag) => {
       const name = `node-${process.platform}-${process.arch}`;
       await install(folder, `${name}@${tag.replace(/-slim$/, "")}`);
-      // npm looks for its settings, etc/npmrc, next to the folder of the node program. So the image has that program
-      // itself in /usr/local/bin, not a link.
+      // npm looks for its settings next to the folder of the node program: with node in /usr/local/bin, they are in
+      // /usr/local/etc.
       await rename(join(folder, "lib/node_modules", name, "bin/node"), join(folder, "node"));
       await rm(join(folder, "lib"), { recursive: true });
       await install(folder, NPM);

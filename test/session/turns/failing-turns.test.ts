@@ -24,7 +24,7 @@ class Fault {
 
 type Break = (fault: Fault) => Partial<SessionWorld>;
 
-/** Replaces the session's agent by one with a broken part. */
+/** Replaces the session's agent with one that has a broken part. */
 function brokenAgent(part: (fault: Fault) => object): Break {
   return (fault) => {
     const whole = { instructions: "I.", replyTo: "all", names: ["Parley"], callTools: {}, handoffs: {}, idle: [] };

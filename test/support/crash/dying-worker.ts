@@ -3,7 +3,7 @@ import type { Sql } from "../../../src/store/database/pool.ts";
 /** A promise that never settles: a dead worker receives nothing. */
 export const never = <Value>(): Promise<Value> => new Promise(() => {});
 
-/** How the database fails one statement: it refuses the statement, or runs it and its answer is lost. */
+/** How the database fails one statement: it refuses the statement, or runs it, but the answer is lost. */
 export type Failure = "refused" | "answer lost";
 
 /** All workers' access to the real database: counts the statements in progress, and makes planned statements fail. */

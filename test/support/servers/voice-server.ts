@@ -9,7 +9,7 @@ import { type WebSocket, WebSocketServer } from "ws";
  */
 const LETTER = 0.06;
 const DIGIT = 0.35;
-/** Silence after a word, and after the last word in a sentence. */
+/** How many seconds of silence follow a word, and the last word of a sentence. */
 const GAP = 0.05;
 const PAUSE = 0.45;
 /** How much sound is sent at a time, and how long generating it takes, in ms. */

@@ -72,7 +72,7 @@ const OBJECT_META = "/kubernetes#/definitions/io.k8s.apimachinery.pkg.apis.meta.
 
 const idOf = ({ group, version, kind }: Kind) => [...(group === "" ? [] : [group]), version, kind].join("/");
 
-/** The same schema, except that objects may contain only the listed fields. */
+/** Returns the schema with a change: objects may contain only the fields that it lists. */
 function closeObjects(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closeObjects);
   if (typeof schema !== "object" || schema === null) return schema;

@@ -66,7 +66,7 @@ export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Pa
     ANTHROPIC_API_KEY: "test",
     ANTHROPIC_BASE_URL: modelUrl,
     STT: "none",
-    // Otherwise each worker's first answer would wait until somebody listens.
+    // With a voice, an answer would wait until a participant has subscribed to the agent's track.
     TTS: "none",
   };
 }
