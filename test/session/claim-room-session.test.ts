@@ -10,7 +10,7 @@ import { tempDatabase } from "../support/servers/temp-database.ts";
 const LEASE_MS = 3_000;
 const database = forFile(tempDatabase);
 
-/** Claims a session whose owner renews its lease every 300 ms, and releases it after this many `renewals`. */
+/** Claims a session. Its owner renews the lease every 300 ms, and releases it after `renewals` renewals. */
 async function claimFromLiving({ keepsSession, renewals }: { keepsSession: boolean; renewals: number }) {
   const { sql } = database;
   const name = `room-${createId()}`;

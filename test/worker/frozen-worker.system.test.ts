@@ -103,8 +103,8 @@ class FrozenTalk implements AsyncDisposable {
       if (by === this.frozen.identity) this.#said.push(performance.now());
     };
     room.on(RoomEvent.DataReceived, (bytes, sender) => {
-      // LiveKit announces a worker that has rejoined late, so the sender may be unknown. The packet's number then
-      // identifies it: only the first worker uses the first thousand of the session's numbers.
+      // A worker that has rejoined is announced late, so the sender may be unknown. The packet's number then identifies
+      // it: only the first worker uses the first thousand of the session's numbers.
       const { stanzaId } = decodeEnvelope(bytes);
       note(sender?.identity ?? (stanzaId < 0 && stanzaId >= -1_000 ? this.frozen.identity : undefined));
     });

@@ -35,7 +35,7 @@ const STORAGE = join(CACHE, "storage");
  */
 const STORAGE_BYTES = 8e9;
 
-/** The folders of state that podman and its DNS server keep, and that is valid only while their processes run. */
+/** Folders in which podman and its DNS server keep state that is valid only while their processes run. */
 const RUN_FOLDERS = ["/run/containers", "/run/libpod", "/run/parley-compose"];
 
 /**

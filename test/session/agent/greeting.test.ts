@@ -139,7 +139,7 @@ test("a participant who speaks first is answered, and not greeted", async () => 
 
   await user.write("Hello?");
   await expect.poll(() => user.heard, { timeout: 5_000 }).toEqual(["Hi."]);
-  // Waits for longer than a greeting waits for the Configuration of an ordinary client, which never comes.
+  // Waits until a greeting would have come: it waits 1 s for a Configuration, which an ordinary client never sends.
   await new Promise((resolve) => setTimeout(resolve, 1_200));
 
   expect(await agent.sql`select from turns`).toHaveLength(1);

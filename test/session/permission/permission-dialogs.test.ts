@@ -9,8 +9,8 @@ const FEATURES = { features: ["permissions"] };
 const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);
 
 /**
- * Makes the worker ask a participant, whose client has only the feature `permissions`: it gets requests and their
- * outcomes.
+ * Makes the worker ask a participant for permission. The client's only feature is `permissions`, so it gets requests
+ * and their outcomes.
  */
 async function ask({ waitMs = 60_000 }: { readonly waitMs?: number } = {}) {
   const agent = await TestAgent.start({
@@ -21,7 +21,7 @@ async function ask({ waitMs = 60_000 }: { readonly waitMs?: number } = {}) {
   agent.model.script([WRITE, reply([text("So be it.")])]);
   const messageId = await user.say("Write it");
   const { id: permissionId, sessionId } = await user.next("permission_request");
-  /** Stores an answer of the same participant, as the HTTP server of another process does. */
+  /** Stores an answer by the same participant, as the HTTP server of another process does. */
   const answerElsewhere = (decision: PermissionDecision) =>
     replyToPermission(agent.sql, { permissionId, sessionId, by: "user", via: "http", decision });
   const dispose = () => agent[Symbol.asyncDispose]();

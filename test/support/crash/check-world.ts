@@ -33,7 +33,7 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
       turns.some((turn) => [messageId, previousId].includes(turn.messageId)),
       "an answer was begun and never given",
     );
-  // Leaves out cancelled calls. They are reported with the next message, which may never come.
+  // Leaves out canceled calls. They are reported with the next message, which may never come.
   const blocks = turns.flatMap((turn) => turn.blocks);
   const promised = new Set(blocks.filter(({ content }) => isReceipt(content?.["content"])).map(toolUseId));
   for (const block of blocks) promised.delete(outcomeSubject(block));

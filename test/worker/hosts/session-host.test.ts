@@ -107,8 +107,8 @@ test("an uncaught error ends its host's sessions, and its room is served alone f
   await pool.launchJob(jobOf("throw"));
   await vi.waitUntil(() => !roomsOf(pool).includes("throw"), { timeout: 10_000 });
 
-  // Launches both jobs again, as the worker does for the rooms of lost sessions. Now the error ends only the host in
-  // which the job that throws is alone.
+  // Launches both jobs again, as the worker does for the rooms of lost sessions. Now the job that throws is alone in
+  // its host, so its error ends no other session.
   const { job, ...rest } = jobOf("throw");
   await pool.launchJob({ ...rest, job }).catch(() => {});
   await pool.launchJob(jobOf("idle"));
