@@ -79,14 +79,14 @@ const SLOW_MODEL_MS = 600;
 const AHEAD = { ahead: "asked ahead (voice.speculate)", afterwards: "asked when the turn has ended" } as const;
 
 /**
- * Measures the same with a model that takes time to produce its first token. Turns with and without preemptive
- * generation alternate.
+ * Measures the time to the first sound again, with a model that takes a while to produce its first token. Turns with
+ * and without preemptive generation alternate.
  */
 test("from the end of speech to the first sound, with a slow model", async () => {
   await warmUp(QUESTION);
   const agents = [true, false].map(async (speculate) => {
     const voice = await VoiceAgent.start({ settings: { speculate } });
-    // A third of the time per event, because two events precede the first words.
+    // The delay before each event is a third of the whole time, because two events precede the first words.
     voice.agent.model.script(() => reply([text(ANSWER)], { chunking: 80, slow: SLOW_MODEL_MS / 3 }));
     voice.understand(QUESTION);
     return { voice, user: await voice.speaker("user") };

@@ -7,7 +7,10 @@ import { runMain, settingsFor } from "../../test/worker/support/run-main.ts";
 import { Arm } from "./arm.ts";
 import { endTree } from "./processes.ts";
 
-/** The instructions of all agents. Their only tool is the participant's. */
+/**
+ * The instructions, which are the same for all agents. No agent has a tool of its own: the participant offers the only
+ * one.
+ */
 const INSTRUCTIONS = "You are a helpful assistant. Answer in short sentences.";
 
 interface ParleyParts {

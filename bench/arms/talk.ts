@@ -45,7 +45,7 @@ let last = 0;
 
 /** A participant that sends questions on `lk.chat` and reads `lk.transcription`, like any LiveKit client. */
 export class Talk implements AsyncDisposable {
-  /** Time from joining until the agent listens. */
+  /** How long it took from joining until the agent listened. */
   readonly joinMs: number;
   readonly #name: string;
   readonly #room: Room;
@@ -105,8 +105,8 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * Returns how long each tool result since the previous call of this method took to be acknowledged, in ms. Measured
-   * only with Parley's SDK.
+   * Returns how many ms each tool result waited for its Ack, for the results since the previous call of this method.
+   * Measured only with Parley's SDK.
    */
   takeResultAcks(): number[] {
     return this.#state.resultAcks.splice(0);
@@ -121,7 +121,7 @@ export class Talk implements AsyncDisposable {
 
 type Times = Omit<Asked, "id" | "askedAt">;
 
-/** Everything that a room's handlers have received. */
+/** Collects everything that the handlers of a room receive. */
 class TalkState {
   readonly resultAcks: number[] = [];
   #id = "";

@@ -198,7 +198,10 @@ test("a client that was killed and restarts numbers its stanzas from 1", async (
 const bytesOf = (type: number, body: object, stanzaId: number) =>
   encode({ stanzaId, conversationId: "c", type, meta: {}, body: { conversationId: "c", ...body } });
 
-/** A worker that sends only what a test tells it to, including messages that our worker never sends. */
+/**
+ * Starts a stand-in for the worker. It sends only what a test tells it to send, including messages that our worker
+ * never sends.
+ */
 async function startFakeWorker() {
   const roomName = `room-${createId()}`;
   const worker = await Participant.join(roomName, "fake-agent", { kind: "agent" });

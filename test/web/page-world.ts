@@ -80,10 +80,10 @@ export class PageWorld implements AsyncDisposable {
     return world;
   }
 
-  /** A worker's first turn and a browser's first page are slow, which should not count against a test's time. */
+  /** Plays a first turn in a first page. Both are slow, and their time should not count against that of a test. */
   async #warmUp(): Promise<void> {
     const page = await this.#newPage({});
-    // As long as the hook that starts the world may take.
+    // The same time as for the hook that starts the world.
     page.setDefaultTimeout(60_000);
     await page.goto(this.url);
     await this.#enter(page, "first");
@@ -139,7 +139,7 @@ export class PageWorld implements AsyncDisposable {
   async #newPage(options: BrowserContextOptions): Promise<Page> {
     const context = await this.#browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
     const page = await context.newPage();
-    // As long as a test may take.
+    // The same time as for a test.
     page.setDefaultTimeout(20_000);
     page.on("console", (line) => {
       if (line.type() === "error") this.complaints.push(line.text());

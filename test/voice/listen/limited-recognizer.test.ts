@@ -5,7 +5,9 @@ import { LimitedRecognizer } from "../../../src/voice/listen/limited-recognizer.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Returns the given results, one per request. An `undefined` result never arrives. */
+/**
+ * A recognizer that returns one of the given results for each request. If the result is `undefined`, it never answers.
+ */
 class Recognizer extends stt.STT {
   readonly label = "test";
   readonly aborted: boolean[] = [];

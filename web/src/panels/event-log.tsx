@@ -15,7 +15,7 @@ export interface LoggedEvent {
 }
 
 const MAX_EVENTS = 2_000;
-/** Messages are batched for this time, so that many small ones are rendered once. */
+/** How long messages are collected before they are rendered together. */
 const FLUSH_MS = 100;
 
 const EventLogContext = createContext<readonly LoggedEvent[]>([]);

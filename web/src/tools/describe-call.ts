@@ -48,7 +48,8 @@ export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
 }
 
 /**
- * How to show a call that failed with `permission_denied`. `note` is what the person said, or why the call was denied.
+ * How to show a call that failed with `permission_denied`. `note` is what the person said, or the reason for the
+ * denial.
  */
 export interface Refusal {
   readonly state: string;
