@@ -23,8 +23,8 @@ const PARTS = {
 type Moments = Record<keyof typeof PARTS, number>;
 
 /**
- * Measures the time from the last sound that the participant sends to the first sound received. Everything runs on this
- * machine.
+ * Measures the time from the last sound that the participant sends to the first sound that the participant receives.
+ * Everything runs on this machine.
  */
 test("from the end of speech to the first sound of the answer", async () => {
   const moments: Partial<Moments> = {};
@@ -121,8 +121,8 @@ const INTERRUPTION = {
 type Interruption = Record<keyof typeof INTERRUPTION, number>;
 
 /**
- * Measures the time from the first sound that the participant sends during an answer to the last sound received from
- * the answer.
+ * Measures how long an answer is still heard after the participant has begun to interrupt it: from the first sound that
+ * the participant sends to the last sound that the participant receives.
  */
 test("from the beginning of an interruption to silence", async () => {
   await warmUp(QUESTION);

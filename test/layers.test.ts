@@ -140,8 +140,8 @@ test("every folder of src has a place in the layers", async () => {
 });
 
 /**
- * Finds the deepest folder that contains both files of an import, and the entries (files or folders) of that folder in
- * which the two files are.
+ * Finds the deepest folder that contains both files of an import. Returns that folder, and the entry (a file or folder)
+ * of it that each of the two belongs to.
  */
 function entriesOf(each: Import): { readonly folder: string; readonly from: string; readonly to: string } {
   const [from, to] = [each.file.split("/"), target(each).split("/")];

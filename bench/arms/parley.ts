@@ -8,8 +8,7 @@ import { Arm } from "./arm.ts";
 import { endTree } from "./processes.ts";
 
 /**
- * The instructions, which are the same for all agents. No agent has a tool of its own: the participant offers the only
- * one.
+ * The instructions, which are the same for all agents. Each agent has one tool, which runs on the participant's device.
  */
 const INSTRUCTIONS = "You are a helpful assistant. Answer in short sentences.";
 

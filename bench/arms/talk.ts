@@ -36,7 +36,10 @@ export interface Asked {
   readonly toolReturnedAt: number | undefined;
 }
 
-/** When many rooms are created at once, an agent that starts a process per room may need a minute. */
+/**
+ * How long a join may take, in ms. If many rooms are created at once, an agent that starts a process per room may need
+ * a minute.
+ */
 const JOIN_MS = 120_000;
 const ANSWER_MS = 60_000;
 /** How many of the last received characters are searched for the end of an answer. */

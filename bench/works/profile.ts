@@ -16,7 +16,7 @@ interface CpuProfile {
   /** The id of the node that was running when each sample was taken. */
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
-  /** By the system's monotonic clock, in µs. */
+  /** When the profile began, by the system's monotonic clock, in µs. */
   readonly startTime: number;
 }
 

@@ -120,7 +120,7 @@ test("a slow tool times out on the client, before the worker's own deadline", as
   agent.model.script([reply([toolUse("wait_for_local_file", { filePath: "never" })]), reply([text("Too slow.")])]);
   expect(await say(agent, "Wait")).toMatchObject({ code: 0, stdout: ["Too slow."] });
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout", extra_answers: [] }]);
-  // The worker has its own text for the model.
+  // This is the error that is stored. For a timeout, the model is shown another text, which is the worker's own.
   expect(await errors(agent)).toEqual([
     { error_code: "timeout", error_message: "Tool execution exceeded timeout of 1000ms" },
   ]);

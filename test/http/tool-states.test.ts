@@ -52,7 +52,8 @@ test("logs are streamed while the tool runs, and no older state follows a newer 
   await reader.next(isEnded);
 
   const shown = states(reader.events);
-  // `pending` may be missing: a stream does not show it if it was still reading the record when the call was opened.
+  // `pending` may be missing: a stream does not show it if the stream was still reading the record when the call
+  // opened.
   expect(shown.at(-2)).toMatchObject({ status: "running" });
   expect(shown.at(-1)).toMatchObject({ status: "success" });
   expect(logsOf(shown.at(-1) ?? {})).toEqual(["one", "two", "three"]);

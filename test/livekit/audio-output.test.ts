@@ -62,7 +62,7 @@ async function startOutput() {
   return { output, say, given };
 }
 
-/** Returns the size of each jump, which is where a sample is not one more than the sample before it. */
+/** Returns the size of each jump. A jump is where a sample is not one more than the sample before it. */
 function jumps(samples: readonly number[]): number[] {
   return samples.flatMap((sample, at) =>
     at > 0 && sample !== (samples[at - 1] ?? 0) + 1 ? [sample - (samples[at - 1] ?? 0) - 1] : [],

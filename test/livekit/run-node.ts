@@ -10,5 +10,5 @@ export async function runNode(code: string, { env = {}, args = [] }: { env?: obj
   return run(process.execPath, [...args, "--input-type=module", "-e", code], { env: { ...inherited, ...env } });
 }
 
-/** Returns the URL of a file, so that such a module can import it. */
+/** Returns the URL of a file, for an import in the code that `runNode` runs. */
 export const urlOf = (path: string): string => pathToFileURL(path).href;

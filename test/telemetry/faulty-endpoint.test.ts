@@ -34,7 +34,8 @@ async function talkWith(agent: TestAgent) {
   const types = user.received.map(({ message }) => message.type);
   return {
     ms,
-    // Acks are left out: a user message is acknowledged when it is stored, so their order among other messages varies.
+    // Acks are left out, because their order among other messages varies: a user message is acknowledged when it is
+    // stored.
     outcome: { answers, turns: [...turns], blocks, calls, types: types.filter((type) => type !== "acknowledgement") },
   };
 }

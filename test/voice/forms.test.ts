@@ -6,7 +6,10 @@ import { toolResults } from "../support/model-view.ts";
 import { Participant } from "../support/participant.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
-/** The text that participants really speak. The test sets what the recognizer returns instead. */
+/**
+ * What participants say aloud, no matter what a test is about. Each test sets the text that the recognizer returns for
+ * it.
+ */
 const SOUND = "What time is it?";
 const DONE = "So be it, my dear friend.";
 

@@ -10,7 +10,10 @@ const REQUEST = "Write it down, please.";
 const BY_VOICE = { permission: { rules: [], byVoice: true, waitMs: 60_000 } };
 const DONE = "So be it, my dear friend.";
 
-/** The text that participants really speak. The test sets what the recognizer returns instead. */
+/**
+ * What participants say aloud, no matter what a test is about. Each test sets the text that the recognizer returns for
+ * it.
+ */
 const SOUND = "What time is it?";
 
 beforeAll(() => warmUp(SOUND));

@@ -4,7 +4,10 @@ import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { toolResults } from "../support/model-view.ts";
 
-/** The text that participants really speak. The test sets what the recognizer returns instead. */
+/**
+ * What participants say aloud, no matter what a test is about. Each test sets the text that the recognizer returns for
+ * it.
+ */
 const SOUND = "What time is it?";
 
 beforeAll(() => warmUp(SOUND));

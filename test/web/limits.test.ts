@@ -26,7 +26,7 @@ test("a spent daily budget is reported in the next session", async () => {
   world.model.script([reply([text("Good morning.")])]);
   await say(page, "Hello");
   await page.getByText("Good morning.", { exact: true }).waitFor();
-  // Frees the session's place for the next room.
+  // Frees the session's slot for the next room.
   await world.parts.rooms.deleteRoom("orchard");
 
   const next = await world.join({ name: "Zoe", room: "yard" });

@@ -182,7 +182,7 @@ test("a page that is reloaded in the middle of a call continues with it", async 
   const texts = await page.locator(".message .text").allTextContents();
   expect(texts).toEqual(["Ask me what I drink", "I ask.", "Good choice."]);
   expect(lastResult()).toContain("Tea");
-  // It is a single answer, and can be regenerated.
+  // The page shows a single answer, which can be regenerated.
   expect(await page.locator(".message .who").allTextContents()).toEqual(["You", "Agent"]);
   await page.locator(".message.assistant").hover();
   await page.getByRole("button", { name: "Answer again" }).waitFor();

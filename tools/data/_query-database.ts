@@ -11,9 +11,9 @@ const GRACE_MS = 6_000;
 const QUERY_CANCELED = "57014";
 
 /**
- * Runs one query in a separate session, so no setting, lock or change outlives it. In case the query disables one
- * limit, there are three: the server's statement_timeout, a deadline here, and `signal`. The last two also cancel the
- * query on the server. An abort rejects with the signal's reason.
+ * Runs one query in a separate session, so no setting, lock or change outlives it. Three limits apply, because the
+ * query could disable one of them: the server's statement_timeout, a deadline here, and `signal`. The last two also
+ * cancel the query on the server. An abort rejects with the signal's reason.
  */
 export async function queryDatabase(query: Query, settings: QuerySettings, signal: AbortSignal): Promise<QueryResult> {
   signal.throwIfAborted();

@@ -12,7 +12,7 @@ import { forFile } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { McpBench } from "./mcp-bench.ts";
 
-// Servers by others, unmodified and installed as people install them.
+// Third-party servers, unmodified and installed as people install them.
 
 const NPM = {
   "@modelcontextprotocol/server-everything": "2026.8.31",

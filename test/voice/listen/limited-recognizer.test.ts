@@ -6,7 +6,8 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /**
- * A recognizer that returns one of the given results for each request. If the result is `undefined`, it never answers.
+ * A recognizer that returns the given results, one for each request. If a result is `undefined`, the request is never
+ * answered.
  */
 class Recognizer extends stt.STT {
   readonly label = "test";

@@ -8,8 +8,8 @@ export interface LoggedEvent {
   readonly type: string;
   readonly json: string;
   /**
-   * Whether this is the second or a later delta of its block. These are dropped first, because long answers consist of
-   * thousands of deltas.
+   * Whether this is the second or a later delta of its block. Such deltas are dropped first, because long answers
+   * consist of thousands of deltas.
    */
   readonly isFurtherDelta: boolean;
 }

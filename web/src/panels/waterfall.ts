@@ -7,7 +7,7 @@ export interface TimedCall {
   readonly toolUseId?: string | undefined;
   readonly name: string;
   readonly status: string;
-  /** Unix ms by the worker's clock. So is the `at` of extra answers. */
+  /** Unix ms by the worker's clock, like `finishedAt` and the `at` of an extra answer. */
   readonly startedAt?: number | undefined;
   readonly finishedAt?: number | undefined;
   readonly extraAnswers?: readonly { readonly kind: string; readonly success: boolean; readonly at?: number }[];

@@ -56,7 +56,9 @@ export interface Refusal {
   readonly note: string | undefined;
 }
 
-/** Returns `undefined` for a call that was not denied. The call's error is a sentence for the model. */
+/**
+ * Returns how to show a denied call, or `undefined` for any other call. The call's error is a sentence for the model.
+ */
 export function toRefusal({ errorCode, error = "" }: ToolCall): Refusal | undefined {
   if (errorCode !== "permission_denied") return undefined;
   const [, before, why = error] = /^(Not run|Not allowed): (.*)$/su.exec(error) ?? [];

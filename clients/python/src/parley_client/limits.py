@@ -3,8 +3,8 @@
 import re
 
 TOPIC = "parley"
-"""The topic of packets and byte streams. A packet without a topic is also accepted, but no packet with another
-topic."""
+"""The topic of packets and byte streams. Packets without a topic are accepted, too. Packets with another topic are
+ignored."""
 
 ENVELOPE_BYTES = 4 * 1024 * 1024
 PACKET_BYTES = 15_000

@@ -63,8 +63,8 @@ class IncomingMessages:
             self._doubt(self._last_seen)
 
     def miss(self, frame: bytes) -> None:
-        """Handles a frame whose sender LiveKit has not announced, usually the agent's first. Its content is neither
-        trusted nor stored: once the agent is announced, the Configuration requests it again."""
+        """Handles a frame whose sender LiveKit has not announced yet, usually the agent's first frame. Its content is
+        neither trusted nor stored. Once the agent is announced, the Configuration requests the message again."""
         try:
             envelope = decode(frame)
         except MalformedMessage:
