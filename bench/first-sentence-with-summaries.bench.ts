@@ -7,8 +7,8 @@ import type { Participant } from "../test/support/participant.ts";
 
 const TURNS = Number(process.env["TURNS"] ?? 300);
 /**
- * The pause between two turns, while a person would read the answer. With 0, summaries are written during the next
- * turn.
+ * How long to pause after each turn, as if a person were reading the answer. With 0, summaries are written during the
+ * next turn.
  */
 const PAUSE_MS = Number(process.env["PAUSE_MS"] ?? 100);
 const WORDS = "It has been a long day, and there is much to tell of it. ".repeat(4);

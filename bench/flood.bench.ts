@@ -11,7 +11,10 @@ import { jobProcesses } from "../test/worker/support/run-main.ts";
 import { WorkerParts } from "../test/worker/support/worker-parts.ts";
 
 const FLOOD_MS = 10_000;
-/** A client that publishes without waiting loses the packets that LiveKit cannot buffer. */
+/**
+ * How many messages may be on their way at the same time. A client that never waits loses messages that LiveKit cannot
+ * buffer.
+ */
 const AT_ONCE = 16;
 
 const manyValues = () => {
@@ -55,7 +58,10 @@ function message(body: Record<string, unknown>): Uint8Array {
   return rawPacket({ type: MESSAGES.user_message.number, stanzaId: next(), body });
 }
 
-/** Returns the rows of a table. If there are more keys than columns, each row has other keys than the row before it. */
+/**
+ * Returns the rows of a table, whose column names are taken from `keys` different keys. With more keys than columns,
+ * neighboring rows have different keys.
+ */
 const table = (rows: number, columns: number, keys: number) =>
   Array.from({ length: rows }, (_, row) =>
     Object.fromEntries(Array.from({ length: columns }, (_, column) => [`k${(row * columns + column) % keys}`, column])),

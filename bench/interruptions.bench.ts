@@ -7,7 +7,7 @@ import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
 import { today } from "./report/marked-places.ts";
 import { recordVoice } from "./report/voice-record.ts";
 
-/** The number of coughs and of interruptions. `ROOMS` is the number of concurrent rooms. */
+/** How many coughs and how many interruptions are tried. `ROOMS` is the number of concurrent rooms. */
 const COUNT = Number(process.env["INTERRUPTIONS"] ?? 200);
 const ROOMS = 2;
 const TIMEOUT_MS = 120_000 + COUNT * 8_000;
@@ -19,7 +19,7 @@ const LONG =
   );
 const QUESTION = "Hold on, what about the weather tomorrow?";
 const NOISES = ["Ahem", "Hm.", "Uh.", "Ha!", 80, 150, 250, 350] as const;
-/** How much of an answer may be missing by chance, because audio arrives in 10 ms frames whose edges are not silent. */
+/** How many seconds of an answer may be missing by chance: audio arrives in 10 ms frames whose edges are not silent. */
 const WORD_SECONDS = 0.25;
 
 /** Returns a burst of noise that starts abruptly and decays, like a cough. */
@@ -114,8 +114,8 @@ test(`of ${COUNT} interruptions, how many stop the answer`, { timeout: TIMEOUT_M
         () => false,
       );
       await user.untilSilence(1_000, 60_000);
-      // The answer was stopped: "Sunny." takes less than a second, whereas the rest of the long answer would take half
-      // a minute.
+      // The answer counts as stopped: "Sunny." takes less than a second, whereas the rest of the long answer would take
+      // half a minute.
       if (isHeard && user.secondsHeard(to) < 2) stopped += 1;
     }
   });

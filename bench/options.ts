@@ -25,7 +25,7 @@ export interface BenchOptions {
   readonly extent: Extent;
   readonly works: readonly WorkName[];
   readonly arms: readonly AgentName[];
-  /** Whether the arms were named explicitly. If so, it is an error if one of them cannot be installed. */
+  /** Whether the user named the arms. If so, it is an error if one of them cannot be installed. */
   readonly areArmsNamed: boolean;
   readonly isCheck: boolean;
   readonly isRecord: boolean;

@@ -63,7 +63,10 @@ const restored = (writer: SessionWriter): Promise<Restored> =>
     resultMaxBytes: 1_000,
   });
 
-/** Measures durations in ms. If `act` returns a function, it is called afterwards and not measured. */
+/**
+ * Measures how many ms each call of `act` takes. If `act` returns a function, that function is called afterwards and
+ * not measured.
+ */
 async function timesOf<Of>(rounds: number, each: readonly [Of, Of], act: (of: Of) => Promise<unknown>) {
   const times: readonly [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++)

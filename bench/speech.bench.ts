@@ -64,7 +64,7 @@ test("how well the embedded models understand people, and are understood", async
   expect(recordings.length).toBeGreaterThan(20);
 }, 900_000);
 
-/** Recognizes each recording as a whole. Returns the share of wrong words, and the time that it took. */
+/** Recognizes each recording as a whole. Returns the share of wrong words, and how long the recognizer took. */
 async function recognizeAll(recognizer: EmbeddedRecognizer, recordings: readonly Recording[]) {
   const errors = new WordErrors();
   const times: number[] = [];
@@ -83,7 +83,7 @@ async function recognizeAll(recognizer: EmbeddedRecognizer, recordings: readonly
   };
 }
 
-/** Plays each recording into a room. The times are in ms since its last sound. */
+/** Plays each recording into a room. Times are in ms since the last sound of the recording. */
 async function recognizeInRoom(recognizer: EmbeddedRecognizer, recordings: readonly Recording[]) {
   await using agent = await VoiceAgent.start({ stt: recognizer });
   const user = await agent.speaker("user");
@@ -116,8 +116,8 @@ async function recognizeInRoom(recognizer: EmbeddedRecognizer, recordings: reado
 }
 
 /**
- * Waits for the final transcript. Resolves to the time of the last change before it: from then on, all words were
- * known.
+ * Waits for the final transcript. Resolves to the time when the transcript's text last changed, because all words were
+ * known from then on.
  */
 async function untilFinal(
   transcripts: () => readonly { readonly text: string; readonly final: boolean }[],
@@ -135,7 +135,7 @@ async function untilFinal(
   return changedAt;
 }
 
-/** Speaks each sentence, and has the recognizer listen to it. */
+/** Speaks each sentence, and passes the sound to the recognizer. */
 async function speakAll(synthesizer: Synthesizer, recognizer: EmbeddedRecognizer) {
   const errors = new WordErrors();
   const firsts: number[] = [];
@@ -149,7 +149,7 @@ async function speakAll(synthesizer: Synthesizer, recognizer: EmbeddedRecognizer
       first ??= performance.now() - startedAt;
       frames.push(frame);
     }
-    // The first sentence warms up.
+    // The first sentence only warms up the synthesizer.
     if (sentence === "Hello.") continue;
     ms += performance.now() - startedAt;
     seconds += frames.reduce((sum, { samplesPerChannel, sampleRate }) => sum + samplesPerChannel / sampleRate, 0);

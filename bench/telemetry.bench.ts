@@ -11,7 +11,9 @@ import { ExportedTelemetry } from "../test/telemetry/exported-telemetry.ts";
 
 const PAIRS = 300;
 const WARM_UP = 20;
-/** Passed explicitly, because this process has registered a global provider. */
+/**
+ * Telemetry that records nothing. It has its own provider, because the default would be this process's global provider.
+ */
 const UNWATCHED = createTelemetry({}, { tracerProvider: new ProxyTracerProvider() });
 const look = defineTool({ description: "Looks.", input: z.object({}), run: () => ({ seen: 3 }) });
 
@@ -40,7 +42,7 @@ async function costOfTurn(agent: TestAgent, user: Participant): Promise<Cost> {
 }
 
 /**
- * The two sessions, with and without telemetry, are measured alternately, so that the machine's load is the same for
+ * Measures two sessions alternately, one with telemetry and one without, so that the machine's load is the same for
  * both.
  */
 test("what telemetry costs a turn", async () => {

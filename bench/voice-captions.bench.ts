@@ -6,10 +6,10 @@ import { warmUp } from "../test/support/voice-agent.ts";
 import { today } from "./report/marked-places.ts";
 import { recordVoice, type CaptionFigures } from "./report/voice-record.ts";
 
-/** When the participant interrupts, in ms after the first sound: during the third number. */
+/** How many ms after the first sound the participant interrupts. At that moment, the agent speaks the third number. */
 const CUT_AT_MS = 15_000;
 
-/** Each plugin connects to a stand-in for its provider, which says each word at a different pace. */
+/** Each plugin connects to a stand-in for its provider. Each stand-in speaks at a different pace. */
 test("how late the sentences of a streaming voice are shown, and how many words are wrongly stored as heard", async () => {
   await warmUp();
   const voices: Record<string, CaptionFigures> = {};

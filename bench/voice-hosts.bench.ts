@@ -11,9 +11,10 @@ import { tempFolder } from "../test/support/temp-folder.ts";
 import { freePortVariables, runMain } from "../test/worker/support/run-main.ts";
 import { programEnvironment } from "../src/tool/program-environment.ts";
 
-// Measures what voice sessions cost a host process. `VOICE_CASES` lists the runs in order, each as sessions:places,
-// where places is the number of sessions per process. With 1, each session has its own process. `VOICE_PAUSE` is the
-// pause between questions in seconds, and `VOICE_PROFILE` a folder for CPU profiles of all processes.
+// Measures what voice sessions cost a host process. `VOICE_CASES` lists the runs. Each run is written as
+// sessions:places, where places is the number of sessions per process: with 1, each session has its own process.
+// `VOICE_PAUSE` is the pause between questions in seconds, and `VOICE_PROFILE` a folder for CPU profiles of all
+// processes.
 const CASES = (process.env["VOICE_CASES"] ?? "1:1,1:50,5:1,5:50,10:50,20:50").split(",").map((name) => {
   const [sessions = 0, places = 0] = name.split(":").map(Number);
   return { name, sessions, places };
@@ -21,10 +22,11 @@ const CASES = (process.env["VOICE_CASES"] ?? "1:1,1:50,5:1,5:50,10:50,20:50").sp
 const TURNS = 4;
 /** The pause before a participant speaks again, in seconds. */
 const PAUSE_S = process.env["VOICE_PAUSE"] ?? "5";
-/** Costs are measured during this time, in which all sessions are speaking. */
+/** How long costs are measured. All sessions are speaking during this time. */
 const WINDOW_MS = 20_000;
 /**
- * How often a worker checks whether it needs another host process. Sessions that start between two checks share one.
+ * How often a worker checks whether it needs another host process. Sessions that start between two checks share a host
+ * process.
  */
 const HOST_CHECK_INTERVAL_MS = 5_000;
 const QUESTION = "What is 3 plus 4?";
@@ -95,7 +97,7 @@ test.each(CASES)("$name", async ({ sessions, places }) => {
 interface Costs {
   /** CPU time since the start in ms, by kind of process, and for host processes by thread. */
   readonly cpu: Map<string, number>;
-  /** The memory of each host process, in MB. Without sessions it is 205. */
+  /** The memory of each host process, in MB. A host process without sessions takes 205 MB. */
   readonly hostMb: readonly number[];
 }
 

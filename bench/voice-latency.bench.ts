@@ -23,8 +23,8 @@ const PARTS = {
 type Moments = Record<keyof typeof PARTS, number>;
 
 /**
- * Measures the time from the last sound that the participant sends to the first sound received. Everything runs on this
- * machine.
+ * Measures the time from the last sound that the participant sends to the first sound that the participant receives.
+ * Everything runs on this machine.
  */
 test("from the end of speech to the first sound of the answer", async () => {
   const moments: Partial<Moments> = {};
@@ -79,14 +79,14 @@ const SLOW_MODEL_MS = 600;
 const AHEAD = { ahead: "asked ahead (voice.speculate)", afterwards: "asked when the turn has ended" } as const;
 
 /**
- * Measures the same with a model that takes time to produce its first token. Turns with and without preemptive
- * generation alternate.
+ * Measures the time to the first sound again, with a model that takes a while to produce its first token. Turns with
+ * and without preemptive generation alternate.
  */
 test("from the end of speech to the first sound, with a slow model", async () => {
   await warmUp(QUESTION);
   const agents = [true, false].map(async (speculate) => {
     const voice = await VoiceAgent.start({ settings: { speculate } });
-    // A third of the time per event, because two events precede the first words.
+    // The delay before each event is a third of the whole time, because two events precede the first words.
     voice.agent.model.script(() => reply([text(ANSWER)], { chunking: 80, slow: SLOW_MODEL_MS / 3 }));
     voice.understand(QUESTION);
     return { voice, user: await voice.speaker("user") };
@@ -121,8 +121,8 @@ const INTERRUPTION = {
 type Interruption = Record<keyof typeof INTERRUPTION, number>;
 
 /**
- * Measures the time from the first sound that the participant sends during an answer to the last sound received from
- * the answer.
+ * Measures how long an answer is still heard after the participant has begun to interrupt it: from the first sound that
+ * the participant sends to the last sound that the participant receives.
  */
 test("from the beginning of an interruption to silence", async () => {
   await warmUp(QUESTION);

@@ -16,12 +16,12 @@ import { rotate } from "./works/work.ts";
 
 const TURNS = 8;
 /**
- * When an answer of five seconds is interrupted. Each turn is interrupted a little later, so that the result does not
- * depend on where a word ends.
+ * How long after its first sound an answer of five seconds is interrupted. Each turn is interrupted `LATER_MS` later
+ * than the one before, so that the result does not depend on where a word ends.
  */
 const INTERRUPTED_AFTER_MS = 1_500;
 const LATER_MS = 50;
-/** A silence this long is a stop, not a gap between two words. */
+/** How long a silence must be, in ms, to count as a stop and not as a gap between two words. */
 const GAP_MS = 400;
 
 const ARMS = ["Parley", "Parley, speculate: false", "agents-js"] as const;
@@ -92,7 +92,7 @@ test.each([
   });
 });
 
-/** Returns when the agent first became silent after `since`. */
+/** Returns the time of the first sound after `since` that is followed by silence. */
 function stopOf({ heardAt }: Speaker, since: number, before: number): number {
   const sounds = heardAt.filter((at) => at >= since && at < before);
   return sounds.find((at, index) => (sounds[index + 1] ?? Number.POSITIVE_INFINITY) - at > GAP_MS) ?? since;

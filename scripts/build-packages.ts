@@ -9,9 +9,9 @@ import { checkDependencies } from "./packages/check-dependencies.ts";
 import { keepOwnLinks } from "./packages/keep-own-links.ts";
 import { installerEnvironment, programEnvironment } from "../src/tool/program-environment.ts";
 
-// npm run build:packages [-- <folder>]: builds all packages from one src/, each into its own folder and as a tarball.
-// Their package.json and tsconfig.json are in packages/. The folder must be inside the repository, so that the compiler
-// finds the types of imported packages.
+// npm run build:packages [-- <folder>]: builds all packages from src/, each into its own subfolder and as a tarball.
+// The package.json and tsconfig.json of each package are in packages/. The folder must be inside the repository, so
+// that the compiler finds the types of imported packages.
 
 interface Build {
   /** The name of the package's folder, in packages/ and in the target. */
@@ -27,7 +27,9 @@ interface Build {
 const ROOT = join(import.meta.dirname, "..");
 const run = promisify(execFile);
 const target = resolve(process.argv[2] ?? join(ROOT, "dist"));
-/** Written below. Refers to the types of the client, which is built first. */
+/**
+ * The compiler settings for @parley/react. They are written below, because they refer to the built types of the client.
+ */
 const REACT_TSCONFIG = join(target, "tsconfig.react.json");
 const pages = await Array.fromAsync(glob("docs/*.md", { cwd: ROOT }));
 const BUILDS: readonly Build[] = [

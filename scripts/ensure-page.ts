@@ -6,7 +6,7 @@ import { isNewer } from "./is-newer.ts";
 import { programEnvironment } from "../src/tool/program-environment.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-/** Missing if dev dependencies are not installed. */
+/** Vite's program. It does not exist if dev dependencies are not installed. */
 export const VITE = join(ROOT, "node_modules/vite/bin/vite.js");
 const PAGE = join(ROOT, "web/dist");
 /** The page's sources. */
@@ -31,7 +31,7 @@ export async function ensurePage(): Promise<void> {
       cwd: ROOT,
       env: { ...programEnvironment(), NODE_ENV: "production" },
     });
-    // Replaced by renaming, so that nobody reads a half-written page.
+    // The page is replaced by renaming, so that nobody reads a half-written page.
     await rm(PAGE, { recursive: true, force: true });
     await rename(folder, PAGE);
   } finally {

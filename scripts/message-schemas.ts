@@ -9,8 +9,8 @@ const DESCRIPTIONS = {
 } as const satisfies Partial<Record<MessageType, string>>;
 
 /**
- * Returns the contents of the files in `schemas/` by name: a schema for each of these messages as the worker reads and
- * writes it, with protobuf's JSON names.
+ * Returns the contents of the files in `schemas/` by name. Each file is the schema of one of the messages in
+ * `DESCRIPTIONS` as the worker reads and writes it, with protobuf's JSON names.
  */
 export function messageSchemas(): ReadonlyMap<string, string> {
   return new Map(

@@ -11,7 +11,7 @@ const response = await fetch(`http://127.0.0.1:${HTTP_PORT}/token`, {
 });
 const { token, livekitUrl } = (await response.json()) as { token: string; livekitUrl: string };
 const room = new Room();
-// Text only, so do not subscribe to audio.
+// This participant only reads and writes text, so it does not subscribe to audio.
 await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false });
 
 const parley = await connect(room);

@@ -8,7 +8,7 @@ const SIBLINGS = [
   ["agent", "livekit", "tool", "permission", "store", "llm", "telemetry"],
   ["http", "voice"],
 ];
-/** Each folder may import the ones before it, except for its siblings. */
+/** Each folder may import the folders before it in its chain, except for its siblings. */
 const CHAINS = [
   [
     ...SHARED,
@@ -26,11 +26,11 @@ const CHAINS = [
     "voice",
     "worker",
   ],
-  // The speech recognizer that Parley includes.
+  // `speech` contains the speech recognizer and the voice that Parley includes.
   [...SHARED, "tool", "speech", "voice", "worker"],
   [...SHARED, "client"],
   [...SHARED, "livekit", "client", "cli"],
-  // The participants in npm run load speak with espeak-ng.
+  // In `npm run load`, the participants speak with espeak-ng.
   ["voice", "cli"],
   [...SHARED, "livekit", "conformance", "cli"],
   // Commands start the same services as `npm start`.
@@ -43,18 +43,18 @@ const CHAINS = [
   // In a room, the test kit needs LiveKit's native library, and keeps that library's log out of the test output.
   ["livekit", "testing"],
   ["testing", "cli"],
-  // Imports neither LiveKit nor sessions. The voice layer uses it to speak.
+  // `speech` imports neither LiveKit nor sessions. The voice layer uses it to speak.
   ["lib", "speech", "voice"],
-  // Replaces Anthropic's API: in tests, and as the scripted model.
+  // `model-server` replaces Anthropic's API: in tests, and as the scripted model.
   ["lib", "model-server", "worker", "testing"],
   // The doctor loads the tools and the agents.
   ["tool", "cli"],
   // The doctor calls the model's API with the same client as turns do.
   ["llm", "cli"],
   ["agent", "cli"],
-  // An operator's command changes what is stored.
+  // Some of the operators' commands change what is stored.
   ["store", "cli"],
-  // The package's entry.
+  // `index.ts` is the package's entry.
   [...SHARED, "agent", "tool", "worker", "index.ts"],
 ];
 /** The only folders that may import a package. A listed folder includes all files below it. */
@@ -139,7 +139,10 @@ test("every folder of src has a place in the layers", async () => {
   expect(folders.filter((folder) => !CHAINS.flat().includes(folder))).toEqual([]);
 });
 
-/** The two entries (files or folders) of the deepest folder that contains both ends of an import. */
+/**
+ * Finds the deepest folder that contains both files of an import. Returns that folder, and the entry (a file or folder)
+ * of it that each of the two belongs to.
+ */
 function entriesOf(each: Import): { readonly folder: string; readonly from: string; readonly to: string } {
   const [from, to] = [each.file.split("/"), target(each).split("/")];
   const depth = from.findIndex((name, index) => name !== to[index]);

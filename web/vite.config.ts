@@ -19,7 +19,7 @@ export default defineConfig({
     // Inlined files would have `data:` addresses, which the page's policy does not allow for scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // livekit-client alone is larger than Vite's default.
+    // livekit-client alone is larger than Vite's default limit.
     chunkSizeWarningLimit: 1_000,
   },
 });

@@ -1,7 +1,10 @@
 import { cpuOfTree } from "./processes.ts";
 import { type LivekitServer, Talk, type ToolWay } from "./talk.ts";
 
-/** The agents that are compared. `floor` is the minimum that any agent needs on the same machine. */
+/**
+ * The agents that the benches compare. `floor` is not an agent: it stands for the minimum that any agent needs on the
+ * same machine.
+ */
 export type ArmName = "parley" | "agents-js" | "agents-python" | "floor";
 
 export const ARM_TITLES: Readonly<Record<ArmName, string>> = {
@@ -22,7 +25,7 @@ interface ArmParts {
 
 let rooms = 0;
 
-/** One of the agents, with its own livekit-server. */
+/** One of the compared agents, running with its own livekit-server. */
 export class Arm implements AsyncDisposable {
   readonly name: ArmName;
   readonly #parts: ArmParts;
@@ -42,7 +45,10 @@ export class Arm implements AsyncDisposable {
     return Talk.join(livekit, `${this.name}-${process.pid}-${++rooms}`, question === "tool" ? toolWay : "none");
   }
 
-  /** Runs `work`. @returns the CPU time of the busiest process meanwhile, which is the session's */
+  /**
+   * Runs `work`. @returns the CPU time that the busiest process used meanwhile. This is the process that serves the
+   * session
+   */
   async cpuOf(work: () => Promise<void>): Promise<number> {
     const before = cpuOfTree(this.#parts.pid);
     await work();

@@ -7,7 +7,9 @@ import { runMain, settingsFor } from "../../test/worker/support/run-main.ts";
 import { Arm } from "./arm.ts";
 import { endTree } from "./processes.ts";
 
-/** The instructions of all agents. Their only tool is the participant's. */
+/**
+ * The instructions, which are the same for all agents. Each agent has one tool, which runs on the participant's device.
+ */
 const INSTRUCTIONS = "You are a helpful assistant. Answer in short sentences.";
 
 interface ParleyParts {

@@ -10,7 +10,7 @@ import { installerEnvironment } from "../../src/tool/program-environment.ts";
 const PEERS = join(import.meta.dirname, "../peers");
 const START_MS = 120_000;
 
-/** A folder with its own packages. */
+/** A folder whose packages are installed separately from Parley's. */
 interface Installable {
   readonly folder: string;
   /** A file that exists once the packages are installed. */
@@ -26,7 +26,7 @@ interface PeerKind extends Installable {
 
 const NPM = { proof: "node_modules/.package-lock.json", install: [["npm", "ci", "--no-audit", "--no-fund"]] } as const;
 
-/** Other projects' clients, whose bundles are measured. */
+/** The browser clients of other projects. The size of each bundle is measured. */
 export const CLIENTS: Installable = { folder: join(PEERS, "clients"), ...NPM };
 
 export const AGENTS_JS: PeerKind = {

@@ -42,7 +42,7 @@ function listProcesses(): ReadonlyMap<number, ProcessInfo> {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return new Map(
     pids.flatMap((pid) => {
-      // The name before these fields is in parentheses and may contain spaces.
+      // The process's name comes before these fields, in parentheses. It may contain spaces.
       const fields = contentOf(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
       const { 0: state, 1: parent, 11: inUser, 12: inSystem } = fields;
       if (state === undefined || state === "Z") return [];

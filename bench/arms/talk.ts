@@ -36,7 +36,10 @@ export interface Asked {
   readonly toolReturnedAt: number | undefined;
 }
 
-/** When many rooms are created at once, an agent that starts a process per room may need a minute. */
+/**
+ * How long a join may take, in ms. If many rooms are created at once, an agent that starts a process per room may need
+ * a minute.
+ */
 const JOIN_MS = 120_000;
 const ANSWER_MS = 60_000;
 /** How many of the last received characters are searched for the end of an answer. */
@@ -45,7 +48,7 @@ let last = 0;
 
 /** A participant that sends questions on `lk.chat` and reads `lk.transcription`, like any LiveKit client. */
 export class Talk implements AsyncDisposable {
-  /** Time from joining until the agent listens. */
+  /** How long it took from joining until the agent listened. */
   readonly joinMs: number;
   readonly #name: string;
   readonly #room: Room;
@@ -105,8 +108,8 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * Returns how long each tool result since the previous call of this method took to be acknowledged, in ms. Measured
-   * only with Parley's SDK.
+   * Returns how many ms each tool result waited for its Ack, for the results since the previous call of this method.
+   * Measured only with Parley's SDK.
    */
   takeResultAcks(): number[] {
     return this.#state.resultAcks.splice(0);
@@ -121,7 +124,7 @@ export class Talk implements AsyncDisposable {
 
 type Times = Omit<Asked, "id" | "askedAt">;
 
-/** Everything that a room's handlers have received. */
+/** Collects everything that the handlers of a room receive. */
 class TalkState {
   readonly resultAcks: number[] = [];
   #id = "";

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { clockMs } from "../clock.ts";
 
-/** One call to a client: when its request was sent, and how long it took until its result was accepted. */
+/** One call to a client: when its request was sent, and how many ms passed until the worker accepted the result. */
 export interface TimedCall {
   readonly sentAt: number;
   readonly ms: number;
 }
 
-// Preloaded into the sessions' processes. Expects one call at a time, and writes all calls into this folder on exit.
-// The worker sends a result's Ack when it accepts the result, so the moment when the Ack is passed to LiveKit is
-// recorded. Checked with @livekit/rtc-node 0.13.35, which calls `livekitRetrievePtr` for all bytes it sends.
+// This module is preloaded into the sessions' processes. It expects one call at a time, and writes all calls into this
+// folder on exit. The worker sends a result's Ack when it accepts the result, so the moment when the Ack is passed to
+// LiveKit is recorded. Checked with @livekit/rtc-node 0.13.35, which calls `livekitRetrievePtr` for all bytes it sends.
 const folder = process.env["BENCH_CALLS_FOLDER"];
 if (folder !== undefined) {
   const calls: TimedCall[] = [];

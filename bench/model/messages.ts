@@ -1,11 +1,14 @@
-/** One request, with the id of its question. Times are from `clockMs`. */
+/** One request that the model received, with the id of its question. Times are from `clockMs`. */
 export interface ModelCall {
   readonly id: string;
   readonly askedAt: number;
   readonly endedAt: number;
 }
 
-/** Messages from the model's process. Any message to that process requests the calls since the previous request. */
+/**
+ * Messages from the model's process to its parent. The parent may send any message to get the calls since its previous
+ * message.
+ */
 export type FromModel =
   | { readonly type: "ready"; readonly port: number }
   | { readonly type: "calls"; readonly calls: readonly ModelCall[] };

@@ -9,11 +9,9 @@ import { toAnthropicEvents } from "./anthropic.ts";
 import { toOpenAiEvents } from "./openai.ts";
 import { SPOKEN_QUESTION } from "./start-model.ts";
 
-/**
- * A model in its own process, which answers immediately or after a fixed delay. It serves the Messages API and Chat
- * Completions with the same text in the same pieces, and OpenAI's API for speech recognition and synthesis. It only
- * searches for the last question's mark, so a long history does not slow it down.
- */
+// This program is the model, in its own process. It answers immediately or after a fixed delay. It serves the Messages
+// API and Chat Completions with the same text in the same pieces, and OpenAI's API for speech recognition and
+// synthesis. It only searches for the last question's mark, so a long history does not slow it down.
 const ANSWER = "It is ten past two, and the sun is out over the whole of the bay. You could go for a walk.";
 /**
  * The answer to a question without a mark. After the first sentence, it contains no pause long enough to count as
@@ -26,7 +24,7 @@ const MARKS = ["[q-", "[t-", "[l-", "[i-"];
 let calls: ModelCall[] = [];
 
 const SLOW_MS = Number(process.argv[2]);
-/** The sample rate differs from that of OpenAI's audio, so the voice sounds a tenth too fast. */
+/** The samples are sent as if they had the sample rate of OpenAI's audio, so the voice sounds a tenth too fast. */
 const espeak = new EspeakPackage();
 
 function plan(body: string): { readonly id: string; readonly step: Step } {

@@ -6,7 +6,7 @@ import { programEnvironment } from "../../src/tool/program-environment.ts";
 
 export interface Model extends AsyncDisposable {
   readonly url: string;
-  /** Returns the calls since the previous request, by question id, in order of arrival. */
+  /** Returns the model's calls since `takeCalls` was last called, by question id. Each list is in order of arrival. */
   readonly takeCalls: () => Promise<ReadonlyMap<string, readonly ModelCall[]>>;
 }
 

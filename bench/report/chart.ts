@@ -13,7 +13,7 @@ const COLORS: Readonly<Record<ArmName, string>> = {
   floor: "#8a8f98",
 };
 
-/** Draws a chart of figures, with a bar per arm for the median and a thin line to p95. */
+/** Draws a bar chart. Each arm has a bar that ends at the median and a thin line that ends at p95. */
 export function toBarChart(names: readonly FigureName[], figures: Figures): string {
   let y = 10;
   const parts: string[] = [];

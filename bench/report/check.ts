@@ -2,8 +2,8 @@ import type { RatioFigure } from "./figures.ts";
 import { toTitle } from "./tables.ts";
 
 /**
- * Describes the ratios that have become worse by more than noise: those whose value is above the recorded band, and
- * whose band is above the recorded value.
+ * Describes the ratios that have become worse by more than noise. A ratio counts if its new value is above the recorded
+ * band and its recorded value is below the new band.
  */
 export function findWorse(now: readonly RatioFigure[], recorded: readonly RatioFigure[]): string[] {
   return now.flatMap((ratio) => {

@@ -27,7 +27,7 @@ export class Samples {
 }
 
 /**
- * Returns the ratios for which both figures were measured. If one figure has fewer rounds, the other's additional
+ * Returns the ratios for which both figures were measured. If one figure has more rounds than the other, the additional
  * rounds are ignored.
  */
 export function toRatios(figures: Figures): RatioFigure[] {

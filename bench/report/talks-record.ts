@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const RECORDED = join(ROOT, "bench/results/talks.json");
 const PAGE = join(ROOT, "docs/long-talks.md");
 
-/** In ms. */
+/** Two percentiles of a duration, in ms. */
 export interface Percentiles {
   readonly p50: number;
   readonly p95: number;
@@ -23,15 +23,15 @@ interface Run {
 
 /** The measurements in docs/long-talks.md. Each bench that runs with `RECORD=1` replaces its own part. */
 export interface TalksRecord {
-  /** After few turns, and after many. */
+  /** How long a session takes to be restored, first after few turns, then after many. */
   readonly restore: Run & {
     readonly turns: readonly [number, number];
     readonly ms: readonly [Percentiles, Percentiles];
     readonly kilobytes: readonly [number, number];
   };
-  /** The time until a worker that joins the room has opened its session, measured in the same way. */
+  /** How long a worker that joins the room takes to open its session, first after few turns, then after many. */
   readonly join: Run & { readonly ms: readonly [Percentiles, Percentiles] };
-  /** From a message to the first sentence of its answer. */
+  /** The time from a message to the first sentence of its answer, with summaries (`withNotes`) and without. */
   readonly notes: Run & {
     readonly turns: number;
     readonly pauseMs: number;
@@ -45,7 +45,7 @@ export async function readTalksRecord(): Promise<TalksRecord> {
   return JSON.parse(await readFile(RECORDED, "utf8")) as TalksRecord;
 }
 
-/** Returns the data to record for every run. Call this before the run. */
+/** Returns the date and the machine's load, which are recorded with every run. Call this before the run. */
 export const thisRun = (): Run => ({
   at: today(),
   load: Math.round((loadavg()[0] ?? 0) * 10) / 10,

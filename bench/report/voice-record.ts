@@ -15,13 +15,15 @@ type Medians = Readonly<Record<"Parley" | "Parley, speculate: false" | "agents-j
 
 /** The worst figures of one voice. */
 export interface CaptionFigures {
-  /** The time between a sentence's first sound and its caption, in ms, no matter which is first. */
+  /** How many ms a sentence's first sound and its caption are apart, whichever comes first. */
   readonly lateMs: number;
-  /** The number of words by which the text stored as heard is too long or too short. */
+  /** By how many words the text stored as heard is too long or too short. */
   readonly words: number;
 }
 
-/** Wrong words as a share of all words, and times in ms. */
+/**
+ * Figures about recognizing and synthesizing speech. `wrong` is the share of all words that are wrong. Times are in ms.
+ */
 interface SpeechFigures {
   /** A date such as 2026-11-25. */
   readonly at: string;
@@ -29,12 +31,12 @@ interface SpeechFigures {
   readonly recordings: number;
   readonly recognized: {
     readonly quiet: { readonly wrong: number; readonly ms: Spread; readonly realTimeFactor: number };
-    /** With noise 10 dB below the voice. */
+    /** Recognized with noise 10 dB below the voice. */
     readonly noisy: { readonly wrong: number; readonly ms: Spread; readonly realTimeFactor: number };
     /** Times are measured from the last sound. */
     readonly room: { readonly wrong: number; readonly knownMs: Spread; readonly heardMs: Spread };
   };
-  /** What the embedded recognizer understands of each voice. */
+  /** How well the embedded recognizer understands each voice. */
   readonly voices: Readonly<
     Record<"embedded" | "espeak", { readonly wrong: number; readonly firstMs: Spread; readonly realTimeFactor: number }>
   >;
@@ -42,19 +44,19 @@ interface SpeechFigures {
 
 /** The measurements in docs/voice.md. Each bench that runs with `RECORD=1` replaces its own part. */
 export interface VoiceRecord {
-  /** Measured from the end of the participant's speech, by moment. */
+  /** The time from the end of the participant's speech to each moment of the answer. */
   readonly answer: Readonly<Record<string, Spread>>;
-  /** Measured from the first sound of an interruption, by moment. */
+  /** The time from the first sound of an interruption to each moment that follows. */
   readonly interruption: Readonly<Record<string, Spread>>;
-  /** Compared with a stock agent. `at` is a date such as 2026-11-25. */
+  /** The comparison with a stock agent. `at` is a date such as 2026-11-25. */
   readonly beside: { readonly at: string; readonly medians: Readonly<Record<string, Medians>> };
   readonly captions: {
     readonly at: string;
     readonly voices: Readonly<Record<string, CaptionFigures>>;
-    /** The figures when LiveKit paced these voices' words. Measured once, in the same way. */
+    /** The same figures from when LiveKit paced the words of these voices. They were measured only once. */
     readonly paced: Readonly<Record<string, CaptionFigures>>;
   };
-  /** Undefined until the first recording. */
+  /** Missing until the speech bench has been recorded for the first time. */
   readonly speech?: SpeechFigures;
   readonly coughs: { readonly at: string; readonly count: number; readonly lost: number };
   readonly interruptions: { readonly at: string; readonly count: number; readonly stopped: number };

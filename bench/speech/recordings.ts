@@ -69,7 +69,9 @@ async function download(): Promise<void> {
   );
 }
 
-/** Reads 16-bit samples and converts them to 16,000 per second. A `.raw` file has this rate already, and no header. */
+/**
+ * Reads 16-bit samples and converts them to 16,000 per second. A `.raw` file already has this rate, and has no header.
+ */
 async function read(path: string): Promise<Int16Array> {
   const file = await readFile(path);
   if (path.endsWith(".raw")) return samplesOf(file);

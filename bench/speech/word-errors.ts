@@ -42,7 +42,7 @@ function wordsOf(text: string): string[] {
     .filter(Boolean);
 }
 
-/** The least number of insertions, deletions and replacements that turn one list into the other. */
+/** Returns the smallest number of insertions, deletions and replacements that turn one list into the other. */
 function distance(from: readonly string[], to: readonly string[]): number {
   let row = to.map((_, at) => at + 1);
   for (const [line, word] of from.entries()) {

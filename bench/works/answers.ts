@@ -5,7 +5,10 @@ import type { ModelCall } from "../model/messages.ts";
 import { openFloors } from "./floors.ts";
 import { type Bench, repeat, rotate, type Work } from "./work.ts";
 
-/** Questions with and without a tool on the participant's device, in sessions that last through all rounds. */
+/**
+ * Measures answers to questions, with and without a tool on the participant's device. Each session lasts through all
+ * rounds.
+ */
 export const answers: Work = {
   name: "answers",
   hasArms: true,

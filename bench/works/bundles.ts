@@ -6,7 +6,7 @@ import { rolldown } from "rolldown";
 const SDK = join(import.meta.dirname, "../../src/client/index.ts");
 const CLIENTS = join(import.meta.dirname, "../peers/clients");
 
-/** The imports of a page, by title. */
+/** The imports of each page whose size is measured, by the page's title. */
 const PAGES: Readonly<Record<string, readonly string[]>> = {
   "Parley's SDK alone": [SDK],
   "livekit-client alone": ["livekit-client"],
@@ -20,7 +20,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
 
 /** Returns the pages' sizes in kB by title: bundled for browsers, minified and gzipped. */
 export async function measureBundles(): Promise<Readonly<Record<string, number>>> {
-  // The folder is next to node_modules, so that imports can be resolved.
+  // This folder is next to node_modules, so that the imports of its pages can be resolved.
   const folder = await mkdtemp(join(CLIENTS, "page-"));
   try {
     const sizes = Object.entries(PAGES).map(async ([title, names], index) => {

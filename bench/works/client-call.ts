@@ -7,7 +7,7 @@ import { clockMs } from "../clock.ts";
 import { openFloors } from "./floors.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
-/** A call to a client as measured in the session's process, with bare packets in the same rounds for comparison. */
+/** Measures calls to a client in the session's process. For comparison, each round also measures bare packets. */
 export const clientCall: Work = {
   name: "client-call",
   hasArms: false,

@@ -8,7 +8,10 @@ import type { Work } from "./work.ts";
 const SENTENCES = 20_000;
 const TEXTS = 2_000;
 
-/** The SDK's own cost, in an in-memory room: receiving a sentence, compared with bare decoding, and sending a text. */
+/**
+ * Measures what the SDK itself costs in an in-memory room: receiving a sentence (compared with only decoding it) and
+ * sending a text.
+ */
 export const clientSdk: Work = {
   name: "client",
   hasArms: false,

@@ -15,10 +15,10 @@ import { programEnvironment } from "../../src/tool/program-environment.ts";
 /** The size of a small tool request with its envelope. */
 const PACKET_BYTES = 300;
 
-/** A pause like those between the packets of a turn, so that processes and cores go to sleep. */
+/** How long to pause between two packets. Turns have similar pauses, in which processes and cores go to sleep. */
 const PAUSE_MS = 10;
 
-/** The minimum that any agent needs, measured separately: network hops, model calls, SQL statements. */
+/** Measures separately what any agent needs at least: network hops, model calls and SQL statements. */
 export const floors: Work = {
   name: "floors",
   hasArms: false,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { repeat, rotate, type Work } from "./work.ts";
 
 const JOINS_PER_ROUND = 3;
-/** A pause between joins, in which other agents start the process of their next session. */
+/** How long to pause between two joins. In this time, other agents start the process of their next session. */
 const REST_MS = 1_500;
 
 /** Measures the time from joining a new room until an agent listens. */

@@ -9,10 +9,10 @@ const LENGTHS = [
   { question: "input", deltas: 12_000, figure: "input12k" },
 ] as const satisfies readonly { readonly figure: FigureName; readonly [key: string]: unknown }[];
 const ROUNDS = 3;
-/** A pause, so that work after an answer is counted for that answer. */
+/** How long to wait after an answer, so that work that follows the answer is still counted for it. */
 const REST_MS = 1_000;
 
-/** Long answers and long tool inputs. Each delta must cost the same as in a short answer. */
+/** Measures long answers and long tool inputs. Each delta must cost the same as in a short answer. */
 export const longAnswers: Work = {
   name: "long-answers",
   hasArms: true,

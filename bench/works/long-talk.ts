@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Asked } from "../arms/talk.ts";
 import { repeat, rotate, type Work } from "./work.ts";
 
-/** Parley accepts at most 50 texts per second from a participant. */
+/** The minimum duration of a turn. Parley accepts at most 50 texts per second from a participant. */
 const MIN_MS_PER_TURN = 25;
 
-/** The same short question after many turns: the cost of a turn must not grow with the conversation. */
+/** Measures the same short question after many turns: the cost of a turn must not grow with the conversation. */
 export const longTalk: Work = {
   name: "long-talk",
   hasArms: true,

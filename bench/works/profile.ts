@@ -8,15 +8,15 @@ import { type Bench, repeat } from "./work.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const MODULES = 20;
 const FUNCTIONS = 30;
-/** Smaller values are omitted as noise. */
+/** Modules and functions below this CPU time per turn, in ms, are omitted as noise. */
 const MIN_MS = 0.01;
 
 interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
-  /** Ids of nodes. */
+  /** The id of the node that was running when each sample was taken. */
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
-  /** By the system's monotonic clock, in µs. */
+  /** When the profile began, by the system's monotonic clock, in µs. */
   readonly startTime: number;
 }
 

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { rotate, type Work } from "./work.ts";
 
-/** A stock agent that starts a process per room needs about a minute for each round. */
+/** The maximum number of rounds. A stock agent that starts a process per room needs about a minute for each round. */
 const MAX_ROUNDS = 3;
-/** A pause in which the previous rooms end and stock agents start processes for the next rooms. */
+/**
+ * How long to pause before each round. In this time, the previous rooms end and stock agents start processes for the
+ * next rooms.
+ */
 const REST_MS = 10_000;
 
 /**
- * Many rooms are created at once. Measures the time from joining until an agent listens, for each room and for the last
+ * Creates many rooms at once. Measures the time from joining until an agent listens, for each room and for the last
  * room.
  */
 export const roomsAtOnce: Work = {
@@ -16,7 +19,7 @@ export const roomsAtOnce: Work = {
   async run({ arms, extent, samples, progress }) {
     // Python's processes for this many sessions would take 7 GB.
     const own = arms.filter(({ name }) => name !== "agents-python");
-    // Makes each agent load everything that is loaded with its first room.
+    // Joins one room with each agent, so that the agent has loaded everything that it loads with its first room.
     for (const arm of own) await (await arm.join("plain"))[Symbol.asyncDispose]();
     for (let round = 0; round < Math.min(extent.rounds, MAX_ROUNDS); round++) {
       progress(`${extent.rooms} rooms at once, round ${round + 1}`);

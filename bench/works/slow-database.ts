@@ -5,11 +5,14 @@ import type { Talk } from "../arms/talk.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
 const DELAY_MS = 100;
-/** A pause like those between people's turns, in which the rest of the previous turn is stored. */
+/**
+ * How long to pause before a question, as between people's turns. In this time, the rest of the previous turn is
+ * stored.
+ */
 const PAUSE_MS = 1_000;
 const QUESTIONS = 8;
 
-/** The same questions with a database that responds immediately, and with a database that delays every response. */
+/** Measures the same questions with a database that responds immediately, and with one that delays every response. */
 export const slowDatabase: Work = {
   name: "slow-database",
   hasArms: false,

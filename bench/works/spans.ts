@@ -4,7 +4,7 @@ import type { OtlpSpan } from "../../test/support/servers/otlp-decode.ts";
 import type { FigureName } from "../report/figures.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
-/** How the time of a turn with one client tool is spent, according to the turn's own spans. */
+/** Measures how the time of a turn with one client tool is spent, from the spans that the turn exports. */
 export const spans: Work = {
   name: "spans",
   hasArms: false,

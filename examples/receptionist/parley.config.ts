@@ -23,7 +23,7 @@ export default defineConfig({
       "You are the receptionist of Dr. Weber's practice. Answer in one or two short spoken sentences.",
       // Quoted, because the name comes from the token and somebody typed it.
       caller?.name ? `The caller's name is given as ${JSON.stringify(caller.name)}.` : "Ask for the caller's name.",
-      // This stays up to date, because the function is called again each hour, when the caller's `localTime` changes.
+      // This stays up to date: when the caller's `localTime` changes, once an hour, the function is called again.
       isOpenNow()
         ? "The practice is open. Transfer to the nurse what is about symptoms, to the office all about bills."
         : `The practice is closed; it opens at ${OPENS}. Take a message, and say when somebody will call back.`,
@@ -44,7 +44,7 @@ export default defineConfig({
     set_language: ["en", "de"],
   },
   permission: {
-    // Transfers and key presses reach other parties, so the caller is asked first, and can answer by voice.
+    // Transfers and key presses reach other people. So the caller is asked first, and can answer by voice.
     rules: [
       { type: "call", pattern: "transfer *", action: "ask" },
       { type: "call", pattern: "press *", action: "ask" },

@@ -12,7 +12,7 @@ const SOURCES = [
   "package{,-lock}.json",
   "tsconfig*.json",
 ];
-/** The archive that is built last. */
+/** The archive that is built last. If it is new enough, so are all the others. */
 const LAST = join(BUILT, archiveOf("create-parley"));
 
 /**

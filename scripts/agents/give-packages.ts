@@ -5,7 +5,7 @@ import { archiveOf, ARCHIVES_FOLDER, specOf } from "../../src/cli/init/own-packa
 import { TalkError } from "../../src/cli/talk/talk-error.ts";
 import { versionOf } from "../../src/worker/own-package.ts";
 
-/** The only package that may be absent, when its models cannot be downloaded. */
+/** The only package that may be missing. It is not built if its models cannot be downloaded. */
 const SPEECH = "@parley/speech";
 /** Parley's packages that an agent may depend on. */
 const OWN = ["parley", "@parley/client", "@parley/react", SPEECH];
@@ -17,13 +17,13 @@ type Versions = Record<string, string>;
 type Manifest = Partial<Record<(typeof SECTIONS)[number] | "scripts", Versions>>;
 
 /**
- * Copies Parley's packages that the agent's package.json lists, as archives, into the agent's folder. Writes the
+ * Copies the archives of Parley's packages into the agent's folder, as far as its package.json lists them. Writes the
  * archives' paths, and the matching versions of other packages, into package.json.
  *
  * @param built the folder with all archives
  * @throws {TalkError} if package.json lists none of Parley's packages
- * @returns the archives, as arguments for `npm install`. Without arguments, npm keeps an installed archive of the same
- * version
+ * @returns the archives, as arguments for `npm install`. Without these arguments, npm would keep an installed archive
+ * of the same version
  */
 export async function givePackages(folder: string, built: string): Promise<string[]> {
   const path = join(folder, "package.json");

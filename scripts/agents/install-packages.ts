@@ -7,7 +7,7 @@ import { givePackages } from "./give-packages.ts";
 import { installerEnvironment } from "../../src/tool/program-environment.ts";
 
 /**
- * Provides an agent with this clone's packages, and runs `npm install` in the agent's folder.
+ * Builds this repository's packages, copies them into an agent's folder, and runs `npm install` there.
  *
  * @param named the folder as typed by the user. @throws {TalkError} if npm fails; the folder is kept
  */

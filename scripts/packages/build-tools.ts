@@ -24,7 +24,7 @@ export async function buildTools(folder: string): Promise<void> {
     const text = await readFile(join(outDir, file), "utf8");
     const target = join(folder, "dist", file);
     await mkdir(dirname(target), { recursive: true });
-    // The package has the contents of `src/` directly in `dist/`.
+    // In the package, `dist/` corresponds to `src/`.
     await writeFile(target, text.replaceAll(/((?:from|import\() ?"(?:\.\.\/)+)src\//g, "$1"));
   }
   await Promise.all([outDir, tsconfig].map((path) => rm(path, { recursive: true })));

@@ -6,8 +6,8 @@ const LINK = /(!?)\[((?:`[^`]*`|[^[\]`])*)\]\(([^()\s]+)\)/g;
 const ELSEWHERE = /^(?:[a-z]+:|#)/;
 
 /**
- * In a package's pages, replaces links to files outside the package with their texts. In the package's README, replaces
- * all links to files, because a registry shows the README on its own.
+ * Removes links to files outside a package from its pages, and keeps the links' texts. Removes all links to files from
+ * the package's README, because a registry shows the README on its own.
  */
 export async function keepOwnLinks(folder: string): Promise<void> {
   for await (const name of glob("**/*.md", { cwd: folder })) {

@@ -1,4 +1,4 @@
-/** Bytes by package or folder name. */
+/** Sizes in bytes, by package or folder name. */
 export type Sizes = ReadonlyMap<string, number>;
 
 /** The sizes of an installation and of the image. */

@@ -17,8 +17,8 @@ const rulePattern = z
   );
 
 /**
- * `type` and `pattern` are globs. A matching deny wins; otherwise the last matching rule applies. If no rule matches,
- * the participant is asked.
+ * Permission rules, whose `type` and `pattern` are globs. A matching deny rule wins; otherwise the last matching rule
+ * applies. If no rule matches, the participant is asked.
  */
 export const rulesSchema = z.array(
   z.strictObject({ type: rulePattern, pattern: rulePattern, action: z.enum(["allow", "ask", "deny"]) }),
@@ -38,7 +38,7 @@ export const modelFields = {
   effort: z.enum(["low", "medium", "high", "xhigh", "max"]),
 };
 
-/** A step taken after a silence, measured from the last words or from the previous step. */
+/** What the agent does after a silence. The silence is measured from the last words or from the previous step. */
 const idleStep = z.union(
   [
     z.strictObject({ afterMs: z.number().int().min(500).max(3_600_000), say: z.string().min(1) }),
@@ -108,7 +108,10 @@ export const agentFields = {
   idle: z.array(idleStep).default([]),
   /** `mentioned`: in a room with several participants, the agent answers only messages that mention it. */
   replyTo: z.enum(["all", "mentioned"]).default("all"),
-  /** The names by which a message can mention the agent. @defaultValue the agent's name; Parley */
+  /**
+   * The names by which a message can mention the agent. @defaultValue the agent's own name, or Parley for the agent of
+   * parley.config.ts
+   */
   names: z
     .array(z.string().regex(/[\p{L}\p{N}]/u, "expected a name"))
     .min(1)
@@ -143,7 +146,7 @@ export const agentSchema = z.strictObject({
     .default({}),
   permission: z
     .strictObject({
-      /** Appended to the rules in parley.config.ts, so they override any of those except a deny. */
+      /** Appended to the rules in parley.config.ts, so they override all of those except deny rules. */
       rules: rulesSchema.default([]),
     })
     .prefault({}),

@@ -14,7 +14,7 @@ export interface AgentSession {
 
 export interface AgentParticipant {
   readonly identity: string;
-  /** The display name from its token; "" if there is none. */
+  /** The display name in the participant's token; "" if there is none. */
   readonly name: string;
   /** The participant's attributes, except LiveKit's and Parley's own (`lk.…`, `parley.…`). */
   readonly attributes: Readonly<Record<string, string>>;
@@ -30,7 +30,10 @@ export interface AgentParticipant {
   readonly remembered: readonly string[];
 }
 
-/** Precise to the hour only: instructions that change every turn would miss the prompt cache each time. */
+/**
+ * A participant's local time, precise to the hour only. Instructions that change every turn would miss the prompt cache
+ * each time.
+ */
 export interface LocalTime {
   /** For example 2026-11-22. */
   readonly date: string;

@@ -6,7 +6,7 @@ import type { AgentParticipant } from "./agent-session.ts";
 
 /** Identifies the session that a hook is called for. */
 interface HookedSession {
-  /** The same for later rooms of this name, unless `continueConversation` is false. */
+  /** The id of the session. It is the same for later rooms of this name, unless `continueConversation` is false. */
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;
@@ -40,7 +40,7 @@ export interface TurnEnded extends HookedSession {
   readonly usage: TokenUsage;
 }
 
-/** The same as a webhook's `data`. */
+/** The record of a session that has ended, which is also a webhook's `data`. */
 export interface SessionEnded extends HookedSession {
   /** Unix ms. */
   readonly startedAt: number;
@@ -66,7 +66,10 @@ type Hook<Data> = (data: Data, context: HookContext) => unknown;
 const hook = <Data>() =>
   z.custom<Hook<Data>>((value) => typeof value === "function", "expected a function").exactOptional();
 
-/** Functions that the worker calls when something happens. They receive plain data, and no turn waits for them. */
+/**
+ * Functions that the worker calls when something happens in a session. They receive plain data, and no turn waits for
+ * them.
+ */
 export const hookFields = {
   /** Called once the agent and the first participant are in the room. */
   onSessionStart: hook<SessionStarted>(),

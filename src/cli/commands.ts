@@ -6,7 +6,7 @@ import { runUnprepared } from "./run-unprepared.ts";
 interface Command {
   /** A one-line description for the usage text. */
   readonly does: string;
-  /** Uses dynamic imports, so that a command loads only its own modules. */
+  /** Runs the command. Imports its modules dynamically, so that no other command's modules are loaded. */
   readonly run: (args: readonly string[]) => Promise<unknown>;
 }
 
@@ -64,7 +64,8 @@ async function runMain(flags: readonly string[]): Promise<void> {
 
 async function dev(args: readonly string[]): Promise<void> {
   await runUnprepared("parley dev", mainUsage("dev"), async () => {
-    // Checked here as well: with a wrong flag, `parley dev` would restart a worker that fails each time.
+    // Check the flags here as well. Otherwise, with a wrong flag, `parley dev` would start a worker that exits at once,
+    // and would start it again after each change.
     if (!parseMainOptions(args)) return undefined;
     await (await import("./dev/run-dev.ts")).runDev(args);
     return 0;

@@ -46,7 +46,9 @@ export async function runPackets(command: "decode" | "encode"): Promise<void> {
   for await (const line of converted) console.log(line);
 }
 
-/** Decodes one packet per line. If hex is not a packet, tries again with the following lines added. */
+/**
+ * Decodes one packet per line. If a line of hex is not a whole packet, tries again with the following lines appended.
+ */
 async function* decodePackets(lines: AsyncIterable<string>): AsyncIterable<string> {
   /** Lines of hex that do not form a packet yet. */
   let wrapped: string[] = [];
@@ -86,8 +88,8 @@ function toLine(convert: () => string): string {
 }
 
 /**
- * A line is either hex or base64, never both: a packet starts with 0x8…, 0xde or 0xdf, and base64 encodes these bytes
- * with a letter that is not a hex digit.
+ * Decodes a line of hex or base64. No packet looks like both: a packet starts with 0x8…, 0xde or 0xdf, and base64
+ * encodes these bytes with a letter that is not a hex digit.
  */
 function toBytes(line: string): Uint8Array {
   const text = line.replaceAll(/\s/g, "");

@@ -11,7 +11,7 @@ const USAGE = `Usage: npm run parley -- <command>\n\n${lines.join("")}\nOptions 
 const [name = "", ...rest] = process.argv.slice(2);
 const command = COMMANDS.get(name);
 const problem = nodeProblem(process.versions.node);
-// The program that reads our output has exited (`| head`).
+// An error here means that the program that reads our output has exited (`| head`).
 process.stdout.on("error", () => process.exit(1));
 if (problem !== undefined) {
   process.stderr.write(`parley: ${problem}\n`);

@@ -10,11 +10,11 @@ export async function runCommandLine(name: string, usage: string, run: () => Pro
   });
 }
 
-/** Values already set in the environment take precedence. */
+/** Adds the settings to `process.env`. Variables that are already set keep their values. */
 async function readEnvironment(): Promise<void> {
   const { env } = process;
   await addEnvFile(env, ".env");
-  // The table of variables takes a second to load, and is rarely needed.
+  // Import the table of variables only if it is needed, because it takes a second to load.
   if (!Object.keys(env).some((name) => name.endsWith("_FILE"))) return;
   const { SECRET_NAMES } = await import("../worker/settings/environment.ts");
   await readSecretFiles(env, process.cwd(), SECRET_NAMES);

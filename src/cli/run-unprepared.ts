@@ -12,7 +12,7 @@ import { TalkError } from "./talk/talk-error.ts";
  */
 export async function runUnprepared(name: string, usage: string, run: () => Promise<number | undefined>) {
   const status = await attempt(name, usage, run);
-  // LiveKit's native library can keep the process alive for seconds after leaving the room.
+  // Exit explicitly: LiveKit's native library can keep the process alive for seconds after leaving the room.
   process.stdout.write("", () => process.exit(status));
 }
 

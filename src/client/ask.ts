@@ -4,11 +4,14 @@ import type { Attachment } from "./attachment.ts";
 import type { AnswerEndEvent, ParleyEvents, ToolResultEvent } from "./client-events.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
-/** A failed turn ends with an empty answer. The worker's ErrorMessage follows within this time. */
+/**
+ * How long to wait for an error after an empty answer: a failed turn ends with an empty answer, and the worker's
+ * ErrorMessage follows.
+ */
 const ERROR_FOLLOWS_MS = 1_000;
 
 export interface AskOptions {
-  /** Aborting it rejects `ask` and stops the answer. */
+  /** Aborting this signal rejects `ask` and stops the answer. */
   readonly signal?: AbortSignal | undefined;
   /** @defaultValue 120000 */
   readonly timeoutMs?: number | undefined;
@@ -90,7 +93,7 @@ class PendingAnswer {
     ];
   }
 
-  /** Rejects if an error for the message arrives. */
+  /** Resolves when the answer has ended. Rejects when an error for the message arrives, or when `fail` is called. */
   get end(): Promise<AnswerEndEvent> {
     return this.#end.promise;
   }

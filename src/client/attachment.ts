@@ -1,7 +1,10 @@
 import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import type { MessageBody } from "../protocol/messages/messages.ts";
 
-/** A file sent with a message: a picture (PNG, JPEG, GIF, WebP), a PDF, or plain text. A `File` already has a name. */
+/**
+ * A file sent with a message: a picture (PNG, JPEG, GIF, WebP), a PDF, or plain text. A `File` is sent under its own
+ * name.
+ */
 export type Attachment =
   | Blob
   | { readonly data: Uint8Array; readonly name?: string; readonly mediaType?: string }

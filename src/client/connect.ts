@@ -6,7 +6,7 @@ import type { ParleyOptions } from "./wire/own-configuration.ts";
 import type { Transport } from "./room/transport.ts";
 
 export interface ConnectOptions extends ParleyOptions {
-  /** How long to wait for a worker's acknowledgement, in ms. With 0, does not wait. @defaultValue 15000 */
+  /** How long to wait for a worker's acknowledgement, in ms. If 0, `connect` does not wait. @defaultValue 15000 */
   readonly waitForAgentMs?: number;
 }
 

@@ -1,5 +1,4 @@
-// Our types use AsyncDisposable, which a page's `lib` may lack.
-/// <reference lib="esnext.disposable" preserve="true" />
+// Our types use AsyncDisposable, which may be missing from the `lib` that a page's tsconfig.json sets.
 import { AppError, ERROR_CODES } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import type { JsonObject } from "../lib/json.ts";
@@ -54,8 +53,8 @@ export class Parley implements AsyncDisposable {
   readonly #events = new Emitter<ParleyEvents>(EVENTS, (error, event) => this.#onHandlerThrew(error, event));
   #transport: Transport;
   /**
-   * The room's last known name, because a room has no name until it is connected. `rejoin` always refers to the same
-   * room.
+   * The room's last known name. Stored because a room object has no name until it is connected; after a `rejoin`, the
+   * new object stands for the same room.
    */
   #roomName = "";
   #stopListening: (() => void) | undefined;
@@ -327,8 +326,8 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Delivers a message that the worker may refuse. A worker that refuses it sends an error about this id before the
-   * Ack.
+   * Delivers a message that the worker may refuse. To refuse, the worker sends an error with this `id` before its Ack;
+   * the promise then rejects with that error.
    */
   async #request(id: string, message: Message, traceparent?: string): Promise<void> {
     const refused = Promise.withResolvers<never>();

@@ -1,7 +1,7 @@
 import { isRecord, type JsonObject } from "../lib/json.ts";
 import { asBlocks, mediaOf, type ContentBlock, type MediaSource } from "./content.ts";
 
-/** The block types that this code handles. Unknown types, added by a newer API, are stored under their own name. */
+/** The block types that Parley handles. A type that a newer API has added is stored under its own name. */
 export const BLOCK_TYPES = [
   "text",
   "thinking",
@@ -31,7 +31,10 @@ export interface TurnBlock {
   readonly content: JsonObject | null;
 }
 
-/** Whether the block is the API's own summary, which replaces everything before it. False if the compaction failed. */
+/**
+ * Whether the block is a summary that the API wrote to replace everything before the block. False if the API could not
+ * write one.
+ */
 export function isCompaction({ blockType, content }: Pick<TurnBlock, "blockType" | "content">): boolean {
   return blockType === "compaction" && typeof content?.["content"] === "string";
 }
@@ -41,13 +44,16 @@ export function textsOf(blocks: readonly TurnBlock[]): string[] {
   return blocks.flatMap(({ blockType, textContent }) => (blockType === "text" ? (textContent ?? "") : []));
 }
 
-/** Returns the id that a tool use and its result share. Blocks of unknown types have the API's own `id`. */
+/** Returns the id that a tool use and its result share. For a block of an unknown type, returns the API's own `id`. */
 export function toolUseId(block: Pick<TurnBlock, "content">): string | undefined {
   const id = block.content?.["tool_use_id"] ?? block.content?.["id"];
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** Returns the media that a block refers to: its own (image or document), or those in its content (tool result). */
+/**
+ * Returns the references to media in a block: its own if it is an image or document, those in its content if it is a
+ * tool result.
+ */
 export function mediaIn({ blockType, content }: Pick<TurnBlock, "blockType" | "content">): MediaSource[] {
   if (content === null) return [];
   const shown = blockType === "tool_result" ? (asBlocks(content["content"]) ?? []) : [content];
@@ -73,16 +79,19 @@ export function danglingUses(blocks: readonly TurnBlock[]): TurnBlock[] {
   return blocks.filter((block) => block.blockType === "tool_use" && !answered.has(toolUseId(block)));
 }
 
-/** Name of the tool use that adds a promised outcome to the history. It is never run, since no tool has this name. */
+/**
+ * The tool name that the worker uses to add a promised outcome to the history, as a tool use with its result. No tool
+ * has this name, so nothing is run.
+ */
 export const OUTCOME_TOOL = "call_outcome";
 
 /**
- * Like `OUTCOME_TOOL`, for memories about a participant. Shown only to the model, because other participants must not
- * see them.
+ * The tool name that the worker uses to add a participant's memories to the history, as a tool use with its result.
+ * Only the model sees this tool use, because other participants must not see the memories.
  */
 export const MEMORY_TOOL = "remembered";
 
-/** Returns the id of the tool use whose outcome a `call_outcome` block reports. */
+/** Returns the id of the tool use whose outcome a `call_outcome` block reports, or `undefined` for other blocks. */
 export function outcomeSubject({ blockType, content }: Omit<TurnBlock, "sequence">): string | undefined {
   if (blockType !== "tool_use" || content?.["tool_name"] !== OUTCOME_TOOL || !isRecord(content["input"]))
     return undefined;

@@ -5,7 +5,9 @@ import type { ContentBlock } from "./content.ts";
 export type Execution = "server" | "client" | "either";
 /** What happens to an open call when the participant interrupts the turn. */
 export type OnInterrupt = "finish" | "cancel" | "block";
-/** Which fields of a call may be shown: all of them, only name, status and times, or none. */
+/**
+ * How much of a call may be shown: everything (`full`), only its name, state and times (`name`), or nothing (`off`).
+ */
 export type StateDetail = "full" | "name" | "off";
 
 /** The worker's error codes (docs/errors.md). A client may send any other string. */
@@ -80,8 +82,8 @@ export interface Call {
   readonly idempotencyKey: string;
   readonly onInterrupt: OnInterrupt;
   /**
-   * Whether the turn continues without waiting for the call. The model receives a receipt, and the outcome follows
-   * later.
+   * Whether the turn continues without waiting for the call. If so, the model reads a receipt in place of the result,
+   * and the outcome follows in a later turn.
    */
   readonly isBackground: boolean;
   readonly state: CallState;
@@ -106,7 +108,8 @@ export interface Call {
   /** The arguments that the participant entered instead of `input`. The call runs with these. */
   readonly editedInput: JsonObject | undefined;
   /**
-   * Whether a permission request was already stored when the call was loaded. This worker's own requests do not set it.
+   * Whether a permission request for the call was already stored when this worker loaded the call. Requests that this
+   * worker makes itself do not set this field.
    */
   readonly hasStoredPermission: boolean;
 }
@@ -130,7 +133,10 @@ export const INITIAL_CALL_STATE = {
   hasStoredPermission: false,
 } as const satisfies Partial<Call>;
 
-/** An answer that changed nothing. It is stored with the call. */
+/**
+ * A late or second answer to a call, or an answer from the wrong participant. It is stored with the call and changes
+ * nothing.
+ */
 export interface ExtraAnswer {
   readonly kind: "late" | "duplicate" | "wrong_participant";
   readonly from: string;
@@ -146,14 +152,17 @@ export function endedCall(call: Call, outcome: Outcome): Call {
 }
 
 /**
- * Returns the tool use id of a form that a running call asks somebody to fill in. The returned id contains the call's
- * id and is not used by any block.
+ * Returns the `toolUseId` for a form's call. A form is requested by another call instead of the model, so no block has
+ * this `toolUseId`. It contains the other call's id.
  */
 export function formUseId(callId: string, formId: string): string {
   return `form:${callId}:${formId}`;
 }
 
-/** Returns the id of the call that asks for this form, or `undefined` if the model requested the call. */
+/**
+ * If this call is a form that another call asks for, returns the other call's id. If the model requested this call,
+ * returns `undefined`.
+ */
 export function parentCallId({ toolUseId }: Pick<Call, "toolUseId">): string | undefined {
   return /^form:([\w-]+):/u.exec(toolUseId)?.[1];
 }

@@ -1,9 +1,9 @@
 import { asText, isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 
 /**
- * A content block for the model, in the API's form: text, image, document or search_result. Images and documents have a
- * `source` that refers to their bytes, `{type: "media", id, media_type, size}`. Blocks never contain the bytes
- * themselves.
+ * A content block for the model, in the API's form: text, image, document, search_result or tool_reference. Images and
+ * documents have a `source` that refers to their bytes, `{type: "media", id, media_type, size}`. Blocks never contain
+ * the bytes themselves.
  */
 export type ContentBlock = JsonObject;
 
@@ -43,7 +43,10 @@ export function mediaOf({ source }: ContentBlock): MediaSource | undefined {
   return { id: asText(id), mediaType: asText(mediaType), size: typeof size === "number" ? size : 0 };
 }
 
-/** Returns a result as text, for people and for models that are not shown its images. */
+/**
+ * Returns a result as text, for people and for models that are not shown its images. Each image or document becomes a
+ * placeholder, which ends with `about`.
+ */
 export function contentText(value: JsonValue | undefined, about = ""): string {
   if (value === undefined || typeof value === "string") return value ?? "";
   const blocks = asBlocks(value);
@@ -67,12 +70,15 @@ function blockText(block: ContentBlock, about: string): string {
   return [`${asText(title)} (${asText(source)})`, contentText(content)].join("\n");
 }
 
-/** The API scales down any image that would have more tokens. */
+/** The most tokens that an image can have: the API scales down larger images. */
 const MAX_IMAGE_TOKENS = 5_000;
 /** The most tokens that a document can have: the API accepts up to a hundred pages. */
 const MAX_DOCUMENT_TOKENS = 450_000;
 
-/** Returns an upper limit for the tokens of a block's bytes. Each page of a document counts as text and as an image. */
+/**
+ * Returns an upper limit for the tokens of a block's image or document. Each page of a document counts as text and as
+ * an image.
+ */
 export function mediaTokens(block: ContentBlock): number {
   const media = mediaOf(block);
   if (!media) return 0;

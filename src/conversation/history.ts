@@ -33,12 +33,15 @@ export const OUTCOME_UNKNOWN = "Outcome unknown: the worker stopped while the to
 
 /**
  * Builds the model's history from stored turns, oldest first. Whatever happened to the turns, the history follows the
- * API's rules (docs/sources.md): every tool_use has exactly one tool_result, in the very next user message, results
- * first and in call order; no block is empty or lacks its signature; the first message is a user's, and roles
- * alternate.
+ * API's rules (docs/sources.md):
  *
- * If the last turn is still running, the history ends with the results of its last step, or with the assistant's
- * blocks.
+ * - Every tool_use has exactly one tool_result in the next user message. Results come first in that message, in call
+ *   order.
+ * - No block is empty or lacks its signature.
+ * - The first message is a user's, and roles alternate.
+ *
+ * If the last turn is still running, the history ends with the results of its last step, or with the assistant's blocks
+ * if that step has no results.
  *
  * @param options.isPaused whether the running turn's last step ended with `pause_turn`; that step is sent back
  *   unchanged
@@ -58,9 +61,9 @@ export function buildHistory(
 }
 
 /**
- * Maps an ended turn to the history up to and including it. The conversation's next request starts with the same turns
- * and extends this draft, so the cost of a request does not grow with the conversation. Each conversation has at most
- * one entry.
+ * The history up to and including an ended turn, keyed by that turn. The conversation's next request extends this draft
+ * instead of converting the earlier turns again, so the cost of a request does not grow with the conversation. Each
+ * conversation has at most one entry.
  */
 const drafts = new WeakMap<TurnRecord, HistoryDraft>();
 
@@ -107,7 +110,7 @@ class HistoryDraft {
     return turns.every((turn, index) => turn === this.#turns[index]);
   }
 
-  /** Returns a copy for temporary additions. The copy must not be used after `add` was called on the original. */
+  /** Returns a copy for temporary additions. The copy must not be used once `add` has been called on the original. */
   copy(): HistoryDraft {
     const copy = new HistoryDraft(this.#options);
     copy.#turns = [...this.#turns];
@@ -148,7 +151,8 @@ class HistoryDraft {
   }
 
   /**
-   * Adds the pending tool changes. The API accepts them only after a user message, when the assistant's turn is next.
+   * If the last message is a user's, announces the pending tool changes in a system message. The API accepts such a
+   * message only directly after a user message.
    */
   #announceTools(): void {
     if (this.#pending.length === 0 || this.#messages.at(-1)?.role !== "user") return;

@@ -8,7 +8,7 @@ type Shown = Pick<TurnRecord, "position" | "input" | "blocks">;
 
 /** Only results and attachments with more UTF-8 bytes than this are shortened. */
 export const SHORT_RESULT_BYTES = 1_000;
-/** The sequence for a participant's input, which comes before all blocks of its turn. */
+/** The `sequence` that represents a participant's input, which comes before all blocks of its turn. */
 const BEFORE_BLOCKS = -1;
 
 /** Returns the placeholder for a result that is no longer shown. It tells the model how to read the result. */
@@ -17,7 +17,10 @@ export function shortenedResult(block: TurnBlock, bytes: number): TurnBlock {
   return withResult(block, `[result of ${size}, read it with recall: ${toolUseId(block) ?? ""}]`);
 }
 
-/** Returns the turn with placeholders for the large results and attachments before a place. Shortens nothing twice. */
+/**
+ * Returns the turn with placeholders instead of the large results and attachments before a place. If there are none
+ * left to replace, returns the turn itself.
+ */
 export function shortenTurn<Turn extends Shown>(turn: Turn, before: BlockPlace): Turn {
   const { position, input, blocks } = turn;
   const isOld = (sequence: number) => isBefore({ position, sequence }, before);
@@ -50,14 +53,14 @@ export function beginOfLastResults({ position, blocks }: Shown): BlockPlace {
 }
 
 /**
- * Limits on the media in a request. With more than 20 images, the API requires each image to be smaller. It accepts
- * 32 MB per request.
+ * The most media that a request shows. With more than 20 images in a request, the API requires each image to be
+ * smaller. The API accepts 32 MB per request.
  */
 const MAX_MEDIA = { count: 20, bytes: 16_000_000 };
 
 /**
- * Returns the place before which media are no longer shown, or `undefined` if a request can show all media of the
- * turns. The media after the place fill only half of the limit, so that the place stays the same for a while.
+ * Returns the place before which a request no longer shows media, or `undefined` if it can show all media of the turns.
+ * The media after that place fill only half of the limit, so that the place does not move with every new picture.
  */
 export function placeOfMedia(turns: readonly Shown[]): BlockPlace | undefined {
   const shown = mediaPlaces(turns);
@@ -79,7 +82,10 @@ interface Place {
 
 const bytesOf = (media: readonly Place[]) => media.reduce((sum, { size }) => sum + size, 0);
 
-/** A running turn is a new object each time, so it is never served from the cache. */
+/**
+ * Returns the place and size of each media item of these turns, cached by turn. A running turn is a new object each
+ * time, so the cache never returns outdated media for it.
+ */
 const mediaPlaces = incrementalFlatMap(({ position, input, blocks }: Shown): readonly Place[] => {
   const at = (sequence: number, media: readonly MediaSource[]) =>
     media.map(({ size }) => ({ size, place: { position, sequence } }));
@@ -88,7 +94,9 @@ const mediaPlaces = incrementalFlatMap(({ position, input, blocks }: Shown): rea
   return [...at(BEFORE_BLOCKS, said), ...results.flatMap((block) => at(block.sequence, mediaIn(block)))];
 });
 
-/** If a result has little text, replaces only its images. */
+/**
+ * Replaces a large result with a placeholder. If the result has little text, replaces only its images and documents.
+ */
 function shortBlock(block: TurnBlock): TurnBlock {
   const words = contentText(block.content?.["content"], ", no longer shown");
   const bytes = byteLength(words);
@@ -106,7 +114,10 @@ function shortPart(part: InputPart): InputPart {
   return { type: "note", note: `an attachment, ${what} ${JSON.stringify(name)}, is no longer shown` };
 }
 
-/** Any result with images or documents counts as large, however short its text is. */
+/**
+ * Whether the block is a large tool result. Any result with images or documents counts as large, however short its text
+ * is.
+ */
 function isLarge(block: TurnBlock): boolean {
   if (block.blockType !== "tool_result") return false;
   const result = block.content?.["content"];
@@ -121,12 +132,12 @@ function isLargePart(part: InputPart): boolean {
 /** How many characters of a long, unanswered message are shown in later turns. */
 const SHOWN_OF_UNANSWERED = 2_000;
 
-/** Error codes of requests that the model would reject again. */
+/** Error codes of failed turns whose message the model would reject again. */
 const REFUSED: readonly (string | undefined)[] = ["too_large", "invalid_state"];
 
 /**
  * Truncates a long message if its turn failed before the model answered. In full, such a message would push all earlier
- * turns out of the context window. If the model rejected the turn, also replaces its large attachments, because they
+ * turns out of the context window. If the model rejected the message, also replaces its large attachments, because they
  * may be the reason.
  */
 export function withoutUnanswered(turn: TurnRecord): TurnRecord {

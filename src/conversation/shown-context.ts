@@ -9,7 +9,7 @@ export function isBefore(a: BlockPlace, b: BlockPlace): boolean {
   return a.position < b.position || (a.position === b.position && a.sequence < b.sequence);
 }
 
-/** Returns a turn's blocks without the thinking before a place. */
+/** Returns a turn's blocks except the thinking blocks before a place. */
 export function withoutThinking({ position, blocks }: Pick<TurnRecord, "position" | "blocks">, before: BlockPlace) {
   const isOld = (block: TurnBlock) => isThinking(block) && isBefore({ position, sequence: block.sequence }, before);
   return blocks.some(isOld) ? blocks.filter((block) => !isOld(block)) : blocks;
@@ -30,7 +30,9 @@ const sizes = new WeakMap<object, number>();
 
 /** Bytes that a request adds around each block. */
 const FRAME_BYTES = 40;
-/** Bytes reserved for what the history adds to a turn: a note about its end, and missing results. */
+/**
+ * Bytes reserved for what the history adds to a turn: a note about its end, and results for tool uses that have none.
+ */
 const NOTES_BYTES = 200;
 
 /**
@@ -43,7 +45,10 @@ export function turnBytes(turn: TurnRecord): number {
   return remembered(turn, sizeOfTurn);
 }
 
-/** Returns the sum of `turnBytes`. The sum is cached for this list, so none of the turns may still be running. */
+/**
+ * Returns the sum of the turns' `turnBytes`. The sum is cached for this list, so none of the turns may still be
+ * running.
+ */
 export function turnsBytes(turns: readonly TurnRecord[]): number {
   return remembered(turns, () => bytesOfEach(turns).reduce((sum, bytes) => sum + bytes, 0));
 }

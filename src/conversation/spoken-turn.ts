@@ -52,7 +52,7 @@ export interface SpokenTurn {
    * Who said it, if not `participant`. Set when `participant` regenerated the answer to another participant's message.
    */
   readonly saidBy?: string;
-  /** The message's attachments: names, or media types. */
+  /** The name of each attachment of the message, or its media type if it has no name. */
   readonly attachments?: readonly string[];
   readonly answer: readonly TranscriptPart[];
   readonly state: TurnState;

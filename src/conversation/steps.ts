@@ -3,25 +3,28 @@ import { toolUseId, type TurnBlock } from "./block.ts";
 /** One model call of a turn: the model's blocks and the results of the tools that it used. */
 export interface Step {
   readonly blocks: readonly TurnBlock[];
-  /** By tool_use_id. A tool use without a stored result has no entry. */
+  /** The turn's stored tool results, by tool_use_id. A tool use without a stored result has no entry. */
   readonly results: ReadonlyMap<string, TurnBlock>;
 }
 
 export interface StepOptions {
-  /** Whether the turn is still running. If so, Anthropic's tools in its last step may have no results yet. */
+  /** Whether the turn is still running. If so, tools that Anthropic runs may still have no result in the last step. */
   readonly isOpen: boolean;
   /** Whether the running turn's last step ended with `pause_turn`. If so, the step is sent back unchanged. */
   readonly isPaused: boolean;
-  /** Tool use ids of earlier turns. This turn's ids are added. A tool use with a known id is dropped. */
+  /**
+   * The tool use ids of earlier turns. `toSteps` adds this turn's ids, and drops a tool use whose id is already in the
+   * set.
+   */
   readonly usedIds: UsedIds;
 }
 
-/** A set of tool use ids, layered on an existing set, which may be large. */
+/** A set of tool use ids on top of an existing set, which is not copied because it may be large. */
 export class UsedIds {
   readonly #before: Pick<UsedIds, "has"> | undefined;
   readonly #added = new Set<string>();
 
-  /** @param before is not copied, and must not change while this set is in use */
+  /** @param before must not change while this set is in use */
   constructor(before?: Pick<UsedIds, "has">) {
     this.#before = before;
   }
@@ -37,9 +40,12 @@ export class UsedIds {
 
 /**
  * Splits a turn's blocks into steps that the API accepts as assistant messages. A step ends before tool results, or
- * before text that follows a tool use (docs/sources.md). Drops what the API rejects: empty text; thinking that is
- * unsigned or at the end of a message; a tool use with a repeated id; and, for tools that Anthropic runs, a use without
- * its result or a result without its use.
+ * before text that follows a tool use (docs/sources.md). Drops the blocks that the API rejects:
+ *
+ * - empty text
+ * - thinking that is unsigned, or at the end of a message
+ * - a tool use with a repeated id
+ * - of a tool that Anthropic runs: a use without its result, or a result without its use
  */
 export function toSteps(blocks: readonly TurnBlock[], { isOpen, isPaused, usedIds }: StepOptions): Step[] {
   const results = new Map<string, TurnBlock>();
@@ -93,7 +99,7 @@ function isValid(block: TurnBlock): boolean {
   return true;
 }
 
-/** Returns false for a tool use whose id is already in the history. Records the id. */
+/** Returns false for a tool use whose id is already in `usedIds`. Adds the id of a new tool use. */
 function isNew(block: TurnBlock, usedIds: UsedIds): boolean {
   if (!isToolUse(block) && !isServerUse(block)) return true;
   const id = toolUseId(block) ?? "";
@@ -103,8 +109,8 @@ function isNew(block: TurnBlock, usedIds: UsedIds): boolean {
 }
 
 /**
- * Returns the uses and results of Anthropic's tools that are placed as the API requires. A result follows its use in
- * the same step. If that step also used other tools, the result may be at the beginning of the next step instead.
+ * Returns the uses and results of Anthropic's tools that are placed as the API requires: a result must follow its use
+ * in the same step. If that step also used other tools, the result may be at the beginning of the next step instead.
  */
 function serverPairs(drafts: readonly TurnBlock[][]): ReadonlySet<TurnBlock> {
   const paired = new Set<TurnBlock>();

@@ -7,12 +7,12 @@ import type { ClientToolDefinition, ToolChange, TurnRecord } from "./turn-record
 type AnnouncementBlock = Omit<TurnBlock, "sequence">;
 
 /**
- * The client and MCP tools that the model knows at some point of the conversation. When turns are omitted, so are their
- * tool changes. A later change may then remove a tool that the model was never shown; such a removal is dropped from
- * the history.
+ * The client and MCP tools that the model knows at some point of the conversation. When turns are omitted, their tool
+ * changes are omitted, too, so a later change may remove a tool that the model was never shown. Such a removal is left
+ * out of the history.
  */
 export class KnownTools {
-  /** Each tool's newest definition in the context window. */
+  /** Each tool's newest definition in the context window, even if the tool has been removed since. */
   #defined = new Map<string, ClientToolDefinition>();
   #offered = new Set<string>();
 
@@ -44,7 +44,7 @@ export class KnownTools {
     return blocks;
   }
 
-  /** The size of a single change that announces all these tools. */
+  /** The size in bytes of a single change that announces all tools that the model knows. */
   get bytes(): number {
     const added = [...this.#offered].flatMap((name) => this.#defined.get(name) ?? []);
     return sizeOfChange({ added, removed: [] });
@@ -79,7 +79,9 @@ function definitionOf({ name, description, inputSchema }: ClientToolDefinition):
   return { type: "tool_definition", definition: { name, description, input_schema: inputSchema } };
 }
 
-/** JSONB does not preserve the order of keys. */
+/**
+ * Whether two definitions are equal. Compares their canonical JSON, because JSONB does not preserve the order of keys.
+ */
 function isSame(a: ClientToolDefinition | undefined, b: ClientToolDefinition): boolean {
   return a !== undefined && canonicalize(a) === canonicalize(b);
 }

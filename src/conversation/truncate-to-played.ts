@@ -21,7 +21,10 @@ export function countLetters(text: string): number {
   return text.replace(/\s/gu, "").length;
 }
 
-/** Returns the text up to its first `count` letters, or the whole text if it has no more. */
+/**
+ * Returns the text up to and including its first `count` letters, or the whole text if it has no more letters than
+ * that.
+ */
 export function takeLetters(text: string, count: number): string {
   const end = endOfLetters(text, count);
   return end === text.length ? text : text.slice(0, end).trimEnd();

@@ -19,7 +19,10 @@ export class TurnAbort extends Error {
   }
 }
 
-/** Whether only the turn was aborted, and not the session: by ControlStop, by new input, or for a waiting turn. */
+/**
+ * Whether the turn was aborted while its session continues: by ControlStop, by new input, or because another turn was
+ * waiting.
+ */
 export function isOnlyTurnAborted(signal: AbortSignal): signal is AbortSignal & { readonly reason: TurnAbort } {
   return signal.aborted && signal.reason instanceof TurnAbort && signal.reason.kind !== "closed";
 }

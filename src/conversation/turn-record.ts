@@ -21,9 +21,9 @@ export interface InputText {
 export interface InputNote {
   readonly type: "note";
   readonly note: string;
-  /** The turn's answer, spoken instead of calling the model. */
+  /** The words that the agent says as the turn's answer, without calling the model. */
   readonly say?: string;
-  /** Set if the call ends for everyone after that answer. */
+  /** Set if the call ends for everyone after the turn's answer. */
   readonly endsCall?: true;
 }
 
@@ -67,7 +67,10 @@ export type BlockPlace = {
   readonly sequence: number;
 };
 
-/** The context window of a turn's last model call. It is stored with the turn, and the next call starts from it. */
+/**
+ * The context window of a turn's last model call. It is stored with the turn, and the conversation's next model call
+ * starts from it.
+ */
 export type ShownContext = {
   /** Position of the first turn in the window. */
   readonly from: number;

@@ -93,7 +93,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   app.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ error: `No route ${request.method} ${request.url}` }),
   );
-  // Before all routes, because routes without a token, such as `/metrics`, must be limited to this machine, too.
+  // Add this before all routes: routes without a token, such as `/metrics`, must be limited to this machine, too.
   if (token.isOpen) answerThisMachineOnly(app);
   healthRoutes(app, checks);
   tokenRoutes(app, options);
@@ -116,8 +116,8 @@ export function createHttpServer(options: HttpOptions): HttpApp {
 }
 
 /**
- * Rejects a body that `JSON.parse` would change, because edited arguments must run exactly as they were sent. Some
- * clients send `content-type: application/json` without a body, which counts as no body.
+ * Rejects a body that `JSON.parse` would change, because edited arguments must run exactly as they were sent. An empty
+ * body counts as no body: some clients send `content-type: application/json` with every request.
  */
 function readExactly(app: HttpApp): void {
   const parse = app.getDefaultJsonParser("error", "error");

@@ -43,7 +43,7 @@ export class BufferedStream<Item> {
     try {
       const { signal } = this.#controller;
       for await (const item of open(signal)) {
-        // An item may arrive just after the stream was aborted; drop it.
+        // Drops an item that arrives just after the stream was aborted.
         signal.throwIfAborted();
         onItem(item);
         this.#items.push(item);

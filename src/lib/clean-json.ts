@@ -74,7 +74,9 @@ export function readJson(value: unknown, name: string): ReadJson<JsonValue> {
   return read(value, walkOf(name, JSON_LIMITS));
 }
 
-/** Like `readJson`, for a value that arrived in a packet, where the packet's own limits apply. */
+/**
+ * Like `readJson`, for a value that arrived in a packet. The packet's own limits apply to it instead of `JSON_LIMITS`.
+ */
 export function readWireJson(value: unknown): ReadJson<JsonValue> {
   return read(value, walkOf("", LAST_RESORT));
 }
@@ -93,7 +95,7 @@ export function readExactJson(value: unknown, name: string): ReadJson<JsonObject
  */
 export function parseExactJson(text: string, name: string): ReadJson<JsonObject> {
   const read = readExactJson(JSON.parse(text), name);
-  // Done last, because the check above rejects text that is nested too deeply.
+  // This check is done last, because `readExactJson` rejects text that is nested too deeply.
   const loss = "fault" in read ? undefined : findJsonLoss(text);
   return loss ? { fault: describeFault([name, ...loss.path], loss.why) } : read;
 }
@@ -123,7 +125,7 @@ export function describeFault(path: readonly (string | number)[], why: string): 
   return `${text.length > MAX_PLACE_LENGTH ? `${text.slice(0, MAX_PLACE_LENGTH).toWellFormed()}…` : text}: ${why}`;
 }
 
-/** Returns `undefined` if the value must be dropped. */
+/** Cleans a value. Returns `undefined` if the value must be dropped. */
 function clean(value: unknown, walk: Walk): JsonValue | undefined {
   walk.values++;
   switch (typeof value) {
@@ -281,7 +283,7 @@ function cleanDate(date: Date, walk: Walk): string {
   return "Invalid Date";
 }
 
-/** Node's Buffer is a hundred times faster than `btoa`. Browsers have no Buffer. */
+/** Node's Buffer, which is a hundred times faster than `btoa`. Absent in browsers. */
 const { Buffer: NodeBuffer } = globalThis as {
   Buffer?: { from(bytes: ArrayBufferLike, offset: number, length: number): { toString(encoding: "base64"): string } };
 };

@@ -27,7 +27,7 @@ export function incrementalFlatMap<Item extends object, Made>(
 interface Grown<Item, Made> {
   readonly items: Item[];
   readonly made: Made[];
-  /** By item: the length of `made` up to and including that item. */
+  /** For each item, the length of `made` up to and including that item's results. */
   readonly ends: number[];
 }
 

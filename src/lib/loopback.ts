@@ -1,4 +1,4 @@
-/** Matches IPv4 addresses in 127.0.0.0/8. Browsers have no `node:net`. */
+/** Matches IPv4 addresses in 127.0.0.0/8. A regular expression is used, because browsers have no `node:net`. */
 const IPV4_LOOPBACK = /^127(?:\.(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){3}$/;
 
 /** Whether a host name always means this machine, regardless of DNS. */

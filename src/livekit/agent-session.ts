@@ -2,11 +2,14 @@ import type { ReadableStream } from "node:stream/web";
 import { getJobContext, llm, voice } from "@livekit/agents";
 import { type AudioFrame, AudioStream, type Room, type Track } from "@livekit/rtc-node";
 
-/** Sample rate for VAD and recognizers. Both use 16 kHz, and would each have to resample AgentSession's 24 kHz. */
+/**
+ * The sample rate of the audio for VAD and recognizers. All of them use 16 kHz: at AgentSession's usual 24 kHz, each of
+ * them would have to resample.
+ */
 const INPUT_SAMPLE_RATE = 16_000;
 /**
- * One window of the VAD model. LiveKit's default of 10 ms produces three times as many frames without detecting speech
- * any sooner.
+ * The length of an input frame: one window of the VAD model. LiveKit's default of 10 ms produces three times as many
+ * frames without detecting speech any sooner.
  */
 const INPUT_FRAME_MS = 32;
 
@@ -51,20 +54,21 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
 }
 
 /**
- * RoomIO has no option for the frame length, and ignores what participants recorded before. Replacing `createStream`
- * here is early enough, because the first track is opened later.
+ * Makes RoomIO read tracks through `listen`. By itself, RoomIO has no option for the frame length, and ignores the
+ * audio that participants recorded before the agent joined. Replacing `createStream` here is early enough, because the
+ * first track is opened later.
  */
 function replaceInput(io: voice.RoomIO, listen: WrapAudio): void {
   const input = io["audioInput"];
   if (!input) return;
   const live = { sampleRate: INPUT_SAMPLE_RATE, numChannels: 1, frameSizeMs: INPUT_FRAME_MS };
-  // RoomIO needs no more of an AudioStream than that it can be read.
+  // RoomIO only reads from the AudioStream, so any readable stream of frames will do.
   input["createStream"] = (track: Track) => listen(track, new AudioStream(track, live)) as unknown as AudioStream;
 }
 
 /**
- * Keeps LiveKit from closing the AgentSession before LiveKit notifies the job of its end. Otherwise the speech would be
- * cut off and counted as played, although its turn still has time to end normally.
+ * Keeps LiveKit from closing the AgentSession before LiveKit notifies the job that it must end. Otherwise, the agent's
+ * speech would be cut off and counted as played, although the turn still has time to end normally.
  */
 function disown(session: voice.AgentSession): void {
   const job = getJobContext(false);

@@ -1,10 +1,10 @@
 import type { tts } from "@livekit/agents";
 
 /**
- * Reports why a TTS stream failed, before the stream ends. A failed stream emits its error on a TTS object that many
- * sessions share, and also rejects a promise that nothing handles, which would end the process. `handled` replaces the
- * private method that returns this promise. Call it right after creating the stream, before the stream calls that
- * method. Checked with @livekit/agents 1.9.0.
+ * Calls `onFailed` when a TTS stream fails, before the stream ends. By itself, a failed stream emits its error on a TTS
+ * object that many sessions share. It also rejects a promise that nothing handles, which would end the process, so
+ * `handled` replaces the private method that returns this promise. Call `handled` right after creating the stream,
+ * before the stream calls that method. Checked with @livekit/agents 1.9.0.
  */
 export function handled<Stream extends tts.ChunkedStream | tts.SynthesizeStream>(
   stream: Stream,

@@ -26,11 +26,11 @@ const MEMBERS = ["start", "close", "launchJob", "getByJobId", "processes"] as co
 
 /**
  * Makes every AgentServer that this process creates from now on run its jobs in `pool`. LiveKit runs one process per
- * job and has no option to change that. Its server uses only five members of its own pool, which are replaced here.
- * Checked with @livekit/agents 1.9.0.
+ * job and has no option to change that. An AgentServer uses only five members of LiveKit's pool, and these are replaced
+ * here. Checked with @livekit/agents 1.9.0.
  *
  * @returns a function that restores LiveKit's own pool, or `undefined` if that pool is not as expected and nothing was
- * changed
+ *   changed
  */
 export async function replaceJobPool(pool: JobPool): Promise<(() => void) | undefined> {
   const prototype = await loadPrototype();

@@ -1,11 +1,14 @@
 import { initializeLogger, type AgentServer } from "@livekit/agents";
 import { siblingModuleUrl } from "../lib/sibling-module-url.ts";
 
-/** A session spends most of its time waiting, so it does not need V8's default of 48 MB for young objects. */
+/**
+ * Node options of a process that serves one session. A session mostly waits, so it does not need V8's default of 48 MB
+ * for young objects.
+ */
 const JOB_YOUNG_SPACE = ["--max-semi-space-size=4"];
 /**
- * A host process runs turns of many sessions at once. A turn's objects must not be promoted to the old generation
- * before the turn has ended.
+ * Node options of a host process, which runs turns of many sessions at once. With less memory for young objects, a
+ * turn's objects would be promoted to the old generation before the turn has ended.
  */
 const HOST_YOUNG_SPACE = ["--min-semi-space-size=16", "--max-semi-space-size=16"];
 

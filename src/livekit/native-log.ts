@@ -7,9 +7,9 @@ interface Bindings {
 
 /**
  * Keeps the log of LiveKit's native library out of JavaScript. Normally, rtc-node receives every log line as an event,
- * including traces (about 50 per turn), and ignores them all. Afterwards, the library writes the lines that `RUST_LOG`
- * selects (by default none) to stderr. Must be called before the first room is created. Checked with @livekit/rtc-node
- * 0.13.35.
+ * including traces (about 50 per turn), and ignores them all. After this call, the library writes the lines that
+ * `RUST_LOG` selects (by default none) to stderr instead. Must be called before the first room is created. Checked with
+ * @livekit/rtc-node 0.13.35.
  */
 export function keepNativeLogOut(): void {
   process.env["RUST_LOG"] ||= "off";

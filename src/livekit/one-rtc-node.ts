@@ -6,8 +6,8 @@ const RTC_NODE = "@livekit/rtc-node";
 
 /**
  * Throws if rtc-node is installed twice, once for Parley and once for @livekit/agents. Each copy has its own native
- * library and cannot use the other's rooms. npm installs a second copy if the two require incompatible versions.
- * Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
+ * library and cannot use the other's rooms. npm installs a second copy if Parley and @livekit/agents require
+ * incompatible versions. Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
  *
  * @param from URL of the module from which both packages are resolved
  * @throws {AppError} `invalid_config` naming both folders

@@ -142,9 +142,10 @@ function withBreakpoint<Item extends object>(items: readonly Item[], isAllowed: 
 }
 
 /**
- * Puts two breakpoints into the history. The one at the end writes the cache. The other one reads it: the previous
- * request ended there, before the assistant's last message. The API looks back only 20 blocks from a breakpoint, and
- * the step in between may have more.
+ * Puts two breakpoints into the history. The one at the end makes the API cache this request for the next one. The
+ * other one is where the previous request ended, before the assistant's last message, and makes the API find that
+ * request's cache. It is needed because the API looks back only 20 blocks from a breakpoint, and the last step may have
+ * more.
  */
 function withHistoryBreakpoints(messages: readonly Anthropic.MessageParam[]): Anthropic.MessageParam[] {
   const end = messages.length - 1;

@@ -5,8 +5,8 @@ import { json, text } from "node:stream/consumers";
 import { ModelError } from "./model-error.ts";
 
 /**
- * Idle connections stay open this long, so that the next turn's call can reuse them. Some firewalls drop connections
- * that are idle for longer.
+ * How long idle connections stay open, so that the next turn's call can reuse them. Not longer, because some firewalls
+ * would then drop the connections.
  */
 const IDLE_MS = 50_000;
 /**
@@ -49,7 +49,8 @@ function toOptions({ method, headers, signal }: RequestInit): http.RequestOption
  */
 async function send(open: () => http.ClientRequest, body: string | Uint8Array): Promise<http.IncomingMessage> {
   const request = open();
-  // Aborting while the response is being read emits an error here, too. The response's reader receives the same error.
+  // An abort while the response is being read also emits an error on the request. It is ignored here, because the
+  // response's reader receives the same error.
   request.on("error", () => {});
   request.end(body);
   try {

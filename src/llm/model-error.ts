@@ -61,7 +61,7 @@ interface ModelErrorDetails extends ErrorOptions {
   readonly requestId?: string | undefined;
   /** How long to wait before a retry, as requested by the API. */
   readonly retryAfterMs?: number | undefined;
-  /** @defaultValue the default of the kind */
+  /** @defaultValue the value in `MODEL_ERROR_KINDS` */
   readonly retryable?: boolean | undefined;
   readonly refusedTool?: RefusedTool | undefined;
   readonly apiMessage?: string | undefined;
@@ -135,8 +135,8 @@ export function toStreamError(event: Record<string, unknown>): ModelError {
 const SHOULD_RETRY: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefined {
-  // The API has no separate error types for an account's limits, a history that is too long or has changed, or a bad
-  // picture.
+  // The API has no separate error types for an account's limits, a history that is too long, a history that has
+  // changed, or a bad picture.
   if (status === 400 && /\b(?:credit balance|usage limits)\b/u.test(apiMessage ?? "")) return "billing";
   if (status === 400 && apiMessage?.includes("prompt is too long")) return "too_large";
   if (status === 400 && apiMessage?.includes("bound to a different conversation")) return "unbound_thinking";

@@ -16,7 +16,10 @@ export interface WholeBlock {
   readonly inputError?: string;
 }
 
-/** Block types with fixed fields. Fields of unknown deltas are dropped, because the API would refuse them later. */
+/**
+ * Block types with fixed fields. Deltas of unknown types are not applied to them, because the API would refuse a block
+ * with unknown fields in the history.
+ */
 const FIXED_TYPES = new Set(["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use"]);
 
 export function openBlock(start: Record<string, unknown>): OpenBlock {
@@ -24,7 +27,9 @@ export function openBlock(start: Record<string, unknown>): OpenBlock {
   return { type, raw: { ...start, type }, inputPieces: [] };
 }
 
-/** Applies a delta to its block. A known delta that does not fit the block's type is ignored and returns `other`. */
+/**
+ * Applies a delta to its block. Ignores a known delta that does not fit the block's type, and returns `other` for it.
+ */
 export function applyDelta(block: OpenBlock, delta: Record<string, unknown>): BlockDelta {
   const { raw } = block;
   switch (delta["type"]) {
@@ -52,7 +57,9 @@ export function applyDelta(block: OpenBlock, delta: Record<string, unknown>): Bl
   }
 }
 
-/** Closes a block. `isCut` marks a block whose end never arrived; its arguments are never usable. */
+/**
+ * Closes a block. With `isCut`, the block's end never arrived, so its arguments count as cut off and cannot be used.
+ */
 export function closeBlock({ type, raw, inputPieces }: OpenBlock, isCut = false): WholeBlock {
   const text = inputPieces.join("");
   const takesInput = type === "tool_use" || type === "server_tool_use" || inputPieces.length > 0;
@@ -71,9 +78,9 @@ type ParsedInput =
   | { readonly input?: never; readonly error: string };
 
 /**
- * Parses the arguments if every receiver would see them exactly as the model wrote them. Otherwise, returns an error
- * that says what is wrong and where. A syntax error contains only a position, because the parser's own message quotes
- * the arguments.
+ * Parses the arguments of a tool use. If they are not valid JSON, or a receiver might not see them exactly as the model
+ * wrote them, returns an error that says what is wrong and where. A syntax error contains only a position, because the
+ * parser's own message quotes the arguments.
  */
 function parseInput(text: string): ParsedInput {
   try {

@@ -6,7 +6,8 @@ import { type OpenBlock, applyDelta, asJson, closeBlock, openBlock } from "./ope
 import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
 
 /**
- * The maximum number of characters in a message's deltas. Claude's longest answers (128,000 tokens) have about 600,000.
+ * The maximum number of characters in all deltas of a message. Claude's longest answers (128,000 tokens) have about
+ * 600,000.
  */
 const MAX_WRITTEN_LENGTH = 2 * 1024 * 1024;
 /**
@@ -25,7 +26,7 @@ const MAX_DELTA_LENGTH = 16_384;
  * linear in their length. Malformed streams are handled without throwing:
  *
  * - events of an unknown type, and deltas and stops for a block that is not open: ignored
- * - a start at the index of an open block: the open block is closed first, its arguments marked as cut off
+ * - a block that starts at the index of an open block: the open block is closed first, its arguments marked as cut off
  * - blocks still open at message_stop: closed in the same way
  * - a delta longer than `MAX_DELTA_LENGTH`, such as the whole answer of a gateway that does not stream: passed on in
  *   pieces, yielding to other work in between
@@ -39,7 +40,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
   const message = new MessageReader();
   try {
     for await (const event of events) {
-      // Reads to the end, so that the connection can be reused.
+      // After `message_stop`, reads on to the end of the stream, so that the connection can be reused.
       if (message.isWhole || !isRecord(event)) continue;
       for (const read of message.read(event)) {
         if (read.type === "block_delta" && isLong(read.delta))
@@ -53,7 +54,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
   if (!message.isWhole) throw new ModelError("broken_stream");
 }
 
-/** Turns raw events into events about blocks, and keeps what has been read of the blocks and the message. */
+/** Converts a stream's raw events to model events. Holds the open blocks, and the totals of the message. */
 class MessageReader {
   /** Whether the message is complete. */
   isWhole = false;
@@ -165,12 +166,12 @@ async function* inPieces(delta: Written): AsyncGenerator<Written, void, undefine
   }
 }
 
-/** The `u` flag keeps surrogate pairs together. */
+/** Matches the pieces of a long delta. The `u` flag keeps surrogate pairs together. */
 const PIECES = new RegExp(`[^]{1,${MAX_DELTA_LENGTH / 2}}`, "gu");
 
 /**
- * Whether the API would accept the block in the history. Only invalid tool uses are rejected. Records the ids of valid
- * tool uses.
+ * Whether the API would accept the block in the history. Returns false only for invalid tool uses. Adds the id of a
+ * valid tool use to `toolUseIds`.
  */
 function isUsable({ type, raw }: OpenBlock, toolUseIds: Set<string>): boolean {
   if (type !== "tool_use" && type !== "server_tool_use" && type !== "mcp_tool_use") return true;

@@ -3,7 +3,7 @@ import type { ModelRequest } from "./build-request.ts";
 
 type Messages = ModelRequest["messages"];
 
-/** The shared prefix of a conversation's requests. */
+/** The messages with which all requests of a conversation begin, already serialized. */
 interface SharedPrefix {
   /** The messages of the last request. */
   readonly messages: Messages;
@@ -12,10 +12,13 @@ interface SharedPrefix {
   readonly count: number;
 }
 
-/** Keyed by the first message. A conversation's messages are sent with every request and do not change. */
+/**
+ * Shared prefixes by the conversation's first message. Each request of a conversation contains the same message objects
+ * again.
+ */
 const prefixes = new WeakMap<object, SharedPrefix>();
 
-/** Messages move into the head in batches of at least this size, because each addition copies the head. */
+/** The minimum number of messages that are added to a head at once. Each addition copies the whole head. */
 const ADDED_AT_ONCE = 16;
 
 const NOTHING = Buffer.alloc(0);
@@ -58,8 +61,8 @@ function extendPrefix(messages: Messages): Pick<SharedPrefix, "head" | "count"> 
 }
 
 /**
- * JSON of messages that are not in a head. In a conversation with pictures, messages after the first picture never move
- * into the head.
+ * JSON of messages that are not in a head. In a conversation with pictures, messages from the first picture on never
+ * move into the head, because a message with pictures is a new object in each request.
  */
 const written = new WeakMap<object, string>();
 

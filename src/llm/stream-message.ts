@@ -10,13 +10,19 @@ import { readStream } from "./read-stream.ts";
 import { watchStream, type WatchLimits } from "./watch-stream.ts";
 
 export interface ModelOptions extends ClientOptions {
-  /** Longest silence of a call, counted from its request. Pings do not end a silence. @defaultValue 30000 */
+  /**
+   * Longest silence of a call, including the wait for the first event. Pings do not end a silence.
+   * @defaultValue 30000
+   */
   readonly idleTimeoutMs?: number;
-  /** Longest silence while thinking is hidden or a server tool runs. @defaultValue 4 times `idleTimeoutMs` */
+  /** Longest silence while hidden thinking or a server tool is in progress. @defaultValue 4 times `idleTimeoutMs` */
   readonly quietTimeoutMs?: number;
-  /** Retries before a stream opens. @defaultValue 2 */
+  /** How often a call is retried before its stream opens. @defaultValue 2 */
   readonly maxRetries?: number;
-  /** Total waiting time between retries. If the next wait exceeds what is left, the call fails. @defaultValue 10000 */
+  /**
+   * Total time that a call waits before retries. If the next wait exceeds what is left, the call fails.
+   * @defaultValue 10000
+   */
   readonly retryBudgetMs?: number;
 }
 
@@ -61,14 +67,14 @@ export function createModel(options: ModelOptions): Model {
 }
 
 /**
- * Allows ten minutes for server tools and waiting, plus 100 ms per token. The default of 4096 tokens amounts to 17
- * minutes.
+ * Returns the longest duration of a call: ten minutes for server tools and waiting, plus 100 ms per token. The default
+ * of 4096 tokens amounts to 17 minutes.
  */
 function maxDurationMsOf({ max_tokens: maxTokens }: Pick<ModelRequest, "max_tokens">): number {
   return 600_000 + 100 * maxTokens;
 }
 
-/** Short, because a turn is waiting. */
+/** How long to wait for a token count. Short, because a turn is waiting. */
 const COUNT_WITHIN_MS = 2_000;
 
 /** Creates `countTokens`. If the endpoint cannot count tokens for a model, it is not asked about that model again. */
@@ -110,7 +116,7 @@ async function* streamWithRetries(
       progress.isOpen = true;
       return events;
     };
-    // Held back until a block follows, so that a retry never starts a message twice.
+    // The `message_start` is held back until a block follows, so that a retry never starts a message twice.
     let start: Extract<ModelEvent, { type: "message_start" }> | undefined;
     try {
       for await (const event of readStream(watchStream(openOnce, limits, signal))) {
@@ -125,7 +131,7 @@ async function* streamWithRetries(
       }
       return;
     } catch (error) {
-      // Passed on for its usage: the API bills a call that it has begun to answer.
+      // The `message_start` is passed on for its usage: the API bills a call that it has begun to answer.
       if (signal.aborted && start) yield start;
       signal.throwIfAborted();
       const failure = toModelError(error, progress.isOpen ? "broken_stream" : "connection");
@@ -145,8 +151,8 @@ async function* streamWithRetries(
 }
 
 /**
- * Returns 0 after a silence, otherwise the API's `retry-after`. If the API sent none, returns 0.5 s, doubled for each
- * attempt and randomly reduced by up to a quarter.
+ * Returns how long to wait before a retry: 0 after a silence, otherwise the API's `retry-after`. If the API sent none,
+ * returns 0.5 s, doubled for each attempt and randomly reduced by up to a quarter.
  */
 function retryDelayMs(failure: ModelError, attempt: number): number {
   if (failure.kind === "stalled") return 0;

@@ -77,7 +77,10 @@ function toApiBlock({ blockType, textContent, content }: HistoryBlock, media: Me
   }
 }
 
-/** Inserts the media's data, which the API expects in the block. */
+/**
+ * Replaces a reference to an image or document with its data, which the API expects in the block. If the data is no
+ * longer stored, returns a description instead.
+ */
 function withBytes(block: ContentBlock, media: MediaData): ContentBlock {
   const named = mediaOf(block);
   if (!named) return block;

@@ -3,9 +3,9 @@ import { IdleWatchdog } from "./idle-watchdog.ts";
 import { ModelError } from "./model-error.ts";
 
 export interface WatchLimits {
-  /** Longest silence, counted from the request: waiting for headers is included. */
+  /** Longest silence, including the wait for the response's headers. */
   readonly idleTimeoutMs: number;
-  /** Longest silence while silence is normal: hidden thinking, or a tool running on Anthropic's side. */
+  /** Longest silence during hidden thinking, or while a tool runs on Anthropic's side. */
   readonly quietTimeoutMs: number;
   /** Longest duration of the whole call, regardless of progress. */
   readonly maxDurationMs: number;
@@ -27,8 +27,8 @@ const QUIET_BLOCKS = new Set(["thinking", "server_tool_use", "mcp_tool_use"]);
 const DRAIN_MS = 100;
 
 /**
- * Opens a stream and passes its raw events on. Silence, a call that takes too long, an abort and an early `return` all
- * abort the request. Leaves no listener on `signal`.
+ * Opens a stream and passes its raw events on. Aborts the request when the stream is silent or takes too long, when
+ * `signal` aborts, and when the reader returns early. Leaves no listener on `signal`.
  *
  * @throws the signal's reason; {ModelError} `stalled`, `endless_stream`; whatever `open` or its stream throws
  */
@@ -51,7 +51,7 @@ export async function* watchStream(
   try {
     watchdog.wait();
     for await (const event of await open(request.signal)) {
-      // The SDK still returns events that it read before the abort.
+      // After an abort, the SDK still returns events that it had already read.
       signal.throwIfAborted();
       const type = isRecord(event) ? event["type"] : undefined;
       watchdog.pause(PROGRESS.has(String(type)));
@@ -80,7 +80,7 @@ function limitAfter(event: unknown, limits: WatchLimits): number | undefined {
     const type = isRecord(event["content_block"]) ? event["content_block"]["type"] : undefined;
     return QUIET_BLOCKS.has(String(type)) ? limits.quietTimeoutMs : limits.idleTimeoutMs;
   }
-  // Visible thinking is not silent.
+  // Thinking that is shown arrives as deltas, so it is not a silence.
   const delta = event["type"] === "content_block_delta" ? event["delta"] : undefined;
   return isRecord(delta) && delta["type"] === "thinking_delta" ? limits.idleTimeoutMs : undefined;
 }

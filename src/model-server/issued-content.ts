@@ -5,7 +5,10 @@ const CHECKED_TYPES = /^(compaction|server_tool_use|mcp_tool_use|.+_tool_result)
 
 /** Remembers what the server has written, to check whether a history repeats it unchanged. */
 export class IssuedContent {
-  /** Keyed by signature or data, because each request looks up a history of thousands of turns. */
+  /**
+   * All issued thinking blocks, by their signature or data. A map, because each request looks up a history of thousands
+   * of turns.
+   */
   readonly #thinking = new Map<unknown, Json[]>();
   readonly #types = new Set<string>();
   readonly #checkedBlocks: Json[] = [];
@@ -41,8 +44,8 @@ export class IssuedContent {
   }
 
   /**
-   * Whether a block is unchanged. `false` only for a summary or a server tool's block that was issued here and sent
-   * back changed.
+   * Whether a block is as this server wrote it. Returns `false` only for a summary or a server tool's block that was
+   * written here and has been changed since.
    */
   isFaithful(block: Json): boolean {
     const key = (each: Json) => `${String(each["type"])} ${String(each["id"] ?? each["tool_use_id"])}`;

@@ -10,12 +10,12 @@ export type StepBlock =
 
 export const text = (content: string, ...citations: Json[]): StepBlock => ({ kind: "text", text: content, citations });
 
-/** The server signs the block and checks the signature later. */
+/** A thinking block. The server signs it, and later checks the signature. */
 export const thinking = (content: string): StepBlock => ({ kind: "thinking", text: content });
 
 export const redactedThinking = (data: string): StepBlock => rawBlock({ type: "redacted_thinking", data });
 
-/** Without an id, the server generates one. */
+/** A tool call. Without `id`, the server generates an id. */
 export const toolUse = (name: string, input: Json = {}, id?: string): StepBlock =>
   malformedToolJson(name, JSON.stringify(input), id);
 
@@ -33,7 +33,7 @@ export const serverToolUse = (name: string, input: Json, id: string): StepBlock 
     ...jsonDeltas(JSON.stringify(input), 20),
   );
 
-/** Sent as the API sends it: complete in its start event, without deltas. */
+/** A server tool's result. Like the API, sends it complete in its start event, without deltas. */
 export const serverToolResult = (type: string, toolUseId: string, content: unknown): StepBlock =>
   rawBlock({ type, tool_use_id: toolUseId, content });
 
@@ -42,7 +42,7 @@ export const rawBlock = (start: Json, ...deltas: Json[]): StepBlock => ({ kind: 
 export const unknownBlock = (fields: Json = {}, ...deltas: Json[]): StepBlock =>
   rawBlock({ type: "future_block", ...fields }, ...deltas);
 
-/** A failure after `after` events have been written (message_start is the first). */
+/** How the stream fails once `after` events have been written (message_start is the first). */
 export interface Fault {
   readonly kind: "stall" | "pings_only" | "end" | "destroy" | "error";
   readonly after: number;

@@ -157,8 +157,8 @@ function leadingResults(content: readonly Json[]): unknown[] {
 }
 
 /**
- * In a tool loop with thinking, the message that called the tools must keep all of its thinking. With `adaptive`, the
- * message may omit all of its thinking instead.
+ * Checks a rule for tool loops with thinking: the message that called the tools must keep all of its thinking. In the
+ * mode `adaptive`, the message may omit all of its thinking instead.
  */
 function* validateThinkingKept(body: Json, messages: readonly Message[], issued: IssuedContent): Generator<string> {
   const mode = (body["thinking"] as Json | undefined)?.["type"];

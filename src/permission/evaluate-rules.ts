@@ -7,8 +7,8 @@ const STRICTEST_FIRST: readonly Action[] = ["deny", "ask", "allow"];
 
 /**
  * Returns the strictest action that the rules require for any of these operations. If several rules match an operation,
- * a deny wins, otherwise the last rule. A deny that only possibly matches results in `ask`. If no rule matches, the
- * action is `otherwise`, or `allow` for an operation that rules can only restrict.
+ * a deny rule wins; without one, the last rule wins. A deny rule that only possibly matches results in `ask`. If no
+ * rule matches, the action is `otherwise`, or `allow` for an operation that rules can only restrict.
  */
 export function evaluateRules(
   operations: readonly Operation[],

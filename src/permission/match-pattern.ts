@@ -71,9 +71,9 @@ function matchWord(pattern: string, word: string): boolean {
   return matchPattern(pattern, word, "surely");
 }
 
-/** A glob such as `.*`, which in older versions of bash matches `..`, too. */
+/** Matches a glob such as `.*`, which in older versions of bash matches `..`, too. */
 const DOTS = new RegExp(`(?:^|/)\\.+${UNKNOWN}`, "u");
-/** An unknown piece may also start an option. */
+/** Matches the start of an option. An unknown piece may be the start of one, too. */
 const OPTION = new RegExp(`^[-+${UNKNOWN}]`, "u");
 
 /**
@@ -88,7 +88,9 @@ function leadsAway(word: string, fixed: string): boolean {
   return fixed === "" && OPTION.test(word);
 }
 
-/** Where the shell replaces `~` with a home folder, including in words that look like assignments. */
+/**
+ * Matches the places where the shell replaces `~` with a home folder, including in words that look like assignments.
+ */
 const HOME = /(?<=^|=|:)~[^/:]*/gu;
 
 function hasHome(word: string): boolean {
@@ -140,7 +142,10 @@ function patternOf(pattern: string, width: Width): CompiledPattern {
   return compiled.get(key) ?? remember(key, { states: compile(pattern, width), runs: runsOf(pattern) });
 }
 
-/** Trims whitespace and slashes from the parts, because a pattern's last star also matches without them. */
+/**
+ * Returns a pattern's `runs`. Trims whitespace and slashes from them, because a pattern's last star also matches
+ * without these.
+ */
 function runsOf(pattern: string): string[] {
   if (pattern.includes("\\")) return [];
   return pattern.split(/[*?]+/u).map((run) => run.replaceAll(/^[\s/]+|[\s/]+$/gu, ""));
@@ -153,8 +158,8 @@ function remember(key: string, pattern: CompiledPattern): CompiledPattern {
 }
 
 /**
- * The alternatives of the expression, in order: folders of any depth; a star as a whole word; everything below a
- * folder; a star in a name; an escaped character; any other character.
+ * Matches one piece of a pattern. The alternatives, in order: folders of any depth; a star as a whole word; everything
+ * below a folder; a star in a name; an escaped character; any other character.
  */
 const PIECE =
   /(?<folders>(?<=^|\/)\*{2,}\/)|(?<word>(?<=^|\s)\*+(?=$|\s))|(?<below>(?<=\/)\*{2,}$)|\*+|\\(?<escaped>[^])|[^]/gu;

@@ -7,13 +7,15 @@ import type { Operation, PermissionInput } from "./rule.ts";
 const GLOB_TYPE = "glob";
 /** The types whose values are paths. A path can be spelled in several ways (`a/b`, `./a//b`). */
 const PATH_TYPES: ReadonlySet<string> = new Set(["read", "edit", GLOB_TYPE]);
-/** The parts of a glob that may stand for other text. Including too much only causes more permission requests. */
+/**
+ * Matches the parts of a glob that may stand for other text. Matching too much only causes more permission requests.
+ */
 const WILD = /\{.*\}|[*?[\\][^/]*/gsu;
 
 /** The type whose values are shell command lines. */
 export const COMMAND_TYPE = "bash";
 
-/** On these systems, programs are found regardless of the case of their name. */
+/** Whether this system finds programs regardless of the case of their names. */
 const ANY_CASE = process.platform === "darwin" || process.platform === "win32";
 
 /** Returns everything that a call would do, each under its canonical name, which rules are compared with. */

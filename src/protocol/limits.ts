@@ -26,8 +26,8 @@ export const MESSAGE_LIMITS = {
 } as const;
 
 /**
- * Limits that only the worker observes. Literal numbers, because esbuild would include computed values in the client
- * SDK.
+ * Limits that only the worker observes. Written as literal numbers, because esbuild would include computed values in
+ * the client SDK.
  */
 const WORKER_LIMITS = {
   /**
@@ -36,24 +36,30 @@ const WORKER_LIMITS = {
   contentBlocks: 20,
   mediaBytes: 3_145_728,
   contentBytes: 6_291_456,
-  /** For a result as JSON, and for the text of its content. Equals the largest message that an MCP server may send. */
+  /**
+   * How long a result may be as JSON, and how long the text of its content may be. Equals the largest message that an
+   * MCP server may send.
+   */
   resultCharacters: 10_485_760,
-  /** For a result's `display`, as JSON. */
+  /** How long a result's `display` may be, as JSON. */
   displayBytes: 131_072,
-  /** For strings that are usually short, such as a note on a message or an error's message. */
+  /** The limit for strings that are usually short, such as a note on a message or an error's message. */
   shortTextBytes: 16_384,
   openCalls: 64,
-  /** Messages from one participant, except those that the worker requested. */
+  /**
+   * How many messages one participant may send in a burst, and in each second after it. Messages that the worker
+   * requested do not count.
+   */
   messageBurst: 200,
   messagesPerSecond: 50,
-  /** For ToolUseProgress, which does not count toward the two limits above. */
+  /** The same for ToolUseProgress, which does not count toward the two limits above. */
   progressBurst: 100,
   progressPerSecond: 20,
-  /** A larger message counts as several. */
+  /** How long a message may be to count as one message. A longer one counts as several. */
   bytesPerToken: 4_096,
   loggedEnvelopes: 500,
   loggedBytes: 1_048_576,
-  /** From one participant to the worker. */
+  /** How many byte streams one participant may have open to the worker, and their total size. */
   openStreams: 64,
   openStreamBytes: 16_777_216,
   unidentifiedSenderMs: 3_500,

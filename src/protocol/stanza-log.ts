@@ -33,7 +33,7 @@ export class StanzaLog {
     this.#goneUntil.set(EVERYONE, Math.abs(sentBefore));
   }
 
-  /** Call this in the order of sending. Acks (stanzaId 0) are not kept. */
+  /** Adds a sent envelope. Call this in the order of sending. Acks (stanzaId 0) are not kept. */
   add(envelope: LoggedEnvelope): void {
     if (envelope.stanzaId === 0) return;
     this.#entries.push(envelope);
@@ -42,7 +42,8 @@ export class StanzaLog {
   }
 
   /**
-   * Returns the kept envelopes for an identity after a stanza. Signs are ignored, because clients use them differently.
+   * Returns the logged envelopes that were sent to an identity after the stanza `lastSequenceSeen`. The signs of stanza
+   * numbers are ignored, because clients use them differently.
    */
   after(lastSequenceSeen: number, identity: string): Replay {
     const seen = Math.abs(lastSequenceSeen);

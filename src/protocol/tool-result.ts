@@ -1,7 +1,7 @@
 import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 
 type Text = { readonly type: "text"; readonly text: string };
-/** Bytes, or base64. Their format is detected, so `type` and `media_type` are optional. */
+/** Bytes, as they are or in base64. Their format is detected, so `type` and `media_type` are optional. */
 type Bytes = { readonly type?: "base64"; readonly media_type?: string; readonly data: Uint8Array | string };
 type PlainText = { readonly type: "text"; readonly media_type?: "text/plain"; readonly data: string };
 

@@ -53,8 +53,8 @@ export interface ModelCall {
 }
 
 /**
- * The longest wait for a block in a replay. There, all of a block's events arrive together once the block is complete,
- * and an agent gives up on a model that sends nothing for 30 s.
+ * The longest wait for a block in a replay. In a replay, all of a block's events arrive together once the block is
+ * complete, and an agent gives up on a model that sends nothing for 30 s.
  */
 export const LONGEST_SILENCE_MS = 20_000;
 
@@ -62,7 +62,8 @@ export const LONGEST_SILENCE_MS = 20_000;
  * Returns a turn's model calls in order, each with its blocks. Tool results, which separate the calls, are omitted.
  * Fixed answers, such as some greetings, are not model calls.
  *
- * @param times when each block was stored, in milliseconds since the turn began. The model had just finished it.
+ * @param times when each block was stored, in milliseconds since the turn began. A block is stored when the model has
+ *   finished it.
  */
 export function modelCalls(
   { input, blocks }: Pick<TurnRecord, "input" | "blocks">,

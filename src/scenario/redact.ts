@@ -37,7 +37,10 @@ export function createRedact(more: readonly RegExp[] = []): Redact {
   };
 }
 
-/** Redacts all strings in a value except issued fields. Drops prompt cache markers, which differ from call to call. */
+/**
+ * Redacts all strings in a value except those of issued fields. Drops prompt cache markers, which differ from call to
+ * call.
+ */
 export function normalize(value: unknown, redact: Redact, issued = ISSUED): unknown {
   if (typeof value === "string") return redact(value);
   if (Array.isArray(value)) return value.map((each) => normalize(each, redact, issued));

@@ -58,7 +58,7 @@ export function toScenario({ name, config, cassette, turns, calls, times, ownToo
   return redactAll(scenario, redact) as object;
 }
 
-/** Shorter delays are not replayed, because they came from the network and the worker. */
+/** The shortest delay that is replayed. Shorter delays came from the network and the worker. */
 const SHORTEST_WAIT_MS = 50;
 
 /** Returns the reply from one model call, without thinking. */
@@ -75,7 +75,7 @@ function toReply({ blocks, writtenMs }: ModelCall): object {
   };
 }
 
-/** A turn gets its own timeout if its tools and model took longer than this. */
+/** How long a turn's tools and model may have taken before the turn gets its own timeout. */
 const SHORT_TURN_MS = 20_000;
 
 interface StoredTurn {
@@ -148,8 +148,8 @@ function toBehavior(call: StoredCall, reported: ReadonlyMap<string, string>): ob
 }
 
 /**
- * Restores the order of keys, which the database does not keep. Takes it from the text that the model read, so a
- * truncated text restores nothing.
+ * Restores the order of a result's keys, which the database does not keep. The order is taken from the text that the
+ * model read, so a truncated text restores nothing.
  */
 function inOrder(result: JsonObject, reported = ""): JsonObject {
   try {

@@ -9,7 +9,7 @@ import { withTestIdentity, unreplayableReason } from "./playable.ts";
 import { createRedact } from "./redact.ts";
 import { toScenario } from "./to-scenario.ts";
 
-/** A test with more turns would be hard to read. */
+/** The maximum number of turns in a test. A longer test would be hard to read. */
 const MAX_TURNS = 50;
 /**
  * The maximum stored size of a test's turns. All turns are in memory at once, and converting them to YAML blocks the

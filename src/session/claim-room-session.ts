@@ -23,8 +23,8 @@ const LIVING_RENEWALS = 2;
 export interface ClaimOptions extends Pick<SessionWorld, "conversationId" | "room" | "roomSid" | "logger"> {
   readonly sql: Sql;
   /**
-   * Whether this room continues the session of an earlier room of the same name. If not, the earlier session is ended
-   * and this room starts a new one. Requires `roomSid`.
+   * Whether this room continues the session of an earlier room of the same name. If `false`, the earlier session is
+   * ended, and this room starts a new one, which requires `roomSid`.
    *
    * @defaultValue true
    */

@@ -15,7 +15,10 @@ import { Recorder } from "./record/recorder.ts";
 import type { SessionLease } from "./record/session-lease.ts";
 import { createConversationArchive } from "./record/conversation-archive.ts";
 
-/** An average for text, to estimate the tokens of turns stored by older versions, which did not count tokens. */
+/**
+ * The average number of bytes per token of text, to estimate the tokens of turns stored by older versions, which did
+ * not count tokens.
+ */
 const BYTES_A_TOKEN = 3;
 
 interface DatabaseStoreOptions {

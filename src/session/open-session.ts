@@ -39,8 +39,8 @@ export interface OpenedSession {
   /**
    * Closes the session on this worker.
    *
-   * @param untilCloseReason called last, after the session has stopped on this worker; resolves to why the room was
-   *   closed for everyone, which ends the session, or to `undefined` if the room was not closed
+   * @param untilCloseReason called last, after the session has stopped on this worker. Resolves to why the room was
+   *   closed for everyone, in which case the session ends, or to `undefined` if the room was not closed
    * @returns `true` if this call stored the session's end; `false` if the session continues on another worker or never
    *   started, or if its end was already stored or could not be stored
    */

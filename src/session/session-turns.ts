@@ -45,7 +45,7 @@ interface SessionTurnsOptions extends Omit<SessionCore, "sessionId" | "room" | "
   readonly spending: Pick<Spending, "warn" | "limited">;
 }
 
-/** Anthropic caches a prompt for five minutes after its last use. */
+/** How long Anthropic caches a prompt after its last use. */
 const CACHE_LASTS_MS = 5 * 60_000;
 
 /** Runs a session's turns one after another, stops them, and holds the context that the next turn continues from. */
@@ -119,13 +119,14 @@ export class SessionTurns {
 
   /**
    * Starts preemptive generation for what a participant has said so far. If the finished utterance leads to the same
-   * request, the turn uses this answer. Never rejects.
+   * request, the utterance's turn uses the answer generated here. Never rejects.
    */
   async speculate(participant: string, text: string): Promise<void> {
-    // The participant may be answering a question.
+    // Words that may answer a question do not begin a turn.
     const isAsked = this.#options.worded.some((asking) => asking.isAnyAwaited(participant));
     if (!this.#queue.isOpen || text.trim() === "" || isAsked) return;
-    // With several participants, a message is presented to the model differently and may get no answer.
+    // With several participants, a message is shown to the model in another form (`SenderLabels`) and may get no
+    // answer, so a preemptive call would be wasted.
     if (this.#senderLabels && this.#options.participants.present.length > 1) return;
     const said = { participant, messageId: createId(), input: [{ type: "text", text }] } as const;
     await this.#model.speculate(createTurn(said, this.#lastPosition + 1), () => this.#queue.isOpen);
@@ -210,7 +211,7 @@ export class SessionTurns {
     try {
       this.#summarizer?.postpone();
       const preparing = agents?.prepare((identity) => participants.get(identity)?.language);
-      // An abort ends this wait at once.
+      // If the turn is aborted, this wait ends at once.
       if (preparing) await abortable(preparing, signal).catch(() => {});
       const withMemories = memories?.addMemories(asked) ?? asked;
       // Awaited only if it is a promise, because the turn must be stored before the messages queued behind it.
@@ -220,7 +221,7 @@ export class SessionTurns {
       const inherited = inheritedPart(begin);
       if (inherited) await configurations.untilAnnounced(inherited, signal);
     } catch (error) {
-      // The answer that was going to be replaced is kept.
+      // If the turn was to replace an answer, that answer is kept.
       if ("replaces" in asked && asked.replaces) throw error;
       failure = toAppError(error);
     }

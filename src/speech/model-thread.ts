@@ -4,7 +4,7 @@ import PQueue from "p-queue";
 import type { SpeechModel } from "./speech-model.ts";
 
 /**
- * A message from the model's thread: the answer to a question, or a report without a value that the model is loaded.
+ * A message from the model's thread: the answer to a question or, without a value, the report that the model is loaded.
  */
 export type Answered<Value> = { readonly value: Value } | { readonly error: string };
 
@@ -16,10 +16,13 @@ interface ModelThreadOptions {
   readonly workerData: unknown;
 }
 
-/** An answer takes a second at most. A thread that takes this long is stuck. */
+/** How long an answer may take before the thread counts as stuck. An answer takes a second at most. */
 const ANSWERS_WITHIN_MS = 5_000;
 const LOADS_WITHIN_MS = 60_000;
-/** Each session waits for one answer at a time, so the queue gets this long only if the machine cannot keep up. */
+/**
+ * How many questions may be queued. Each session waits for one answer at a time, so the queue gets this long only if
+ * the machine cannot keep up.
+ */
 const MAX_WAITING = 20;
 
 /**

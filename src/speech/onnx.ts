@@ -29,7 +29,7 @@ async function loadWeb(folder: string): Promise<OrtLike> {
   const module: unknown = await import(pathToFileURL(join(folder, "ort.wasm.bundle.min.mjs")).href);
   const ort = module as OnnxWeb;
   ort.env.wasm.numThreads = 1;
-  // The bundle targets browsers and would fetch the binary.
+  // Provide the binary, because the bundle targets browsers and would fetch it.
   ort.env.wasm.wasmBinary = await readFile(join(folder, "ort-wasm-simd-threaded.wasm"));
   return ort;
 }

@@ -6,11 +6,14 @@ import type { SpeechModel } from "./speech-model.ts";
 
 const RETRY_AFTER_MS = 250;
 const WAIT_MS = 15_000;
-/** The process is not running. */
+/** Error codes that say that the process is not running. */
 const NOT_RUNNING_CODES = new Set(["ENOENT", "ECONNREFUSED"]);
-/** The process exited before it answered. */
+/** Error codes that say that the process exited before it answered. */
 const EXITED_CODES = new Set(["ECONNRESET", "EPIPE"]);
-/** A question is not sent again after this many exits, because it may be their cause. */
+/**
+ * How many times the process may exit while it handles the same question. The question is then not sent again, because
+ * it may be what makes the process exit.
+ */
 const MAX_EXITS = 2;
 
 /** A model in the worker's speech process. While that process restarts, questions wait up to 15 s. */

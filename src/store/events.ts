@@ -22,9 +22,9 @@ export interface ListenOptions {
 }
 
 const PING = "ping";
-/** `isReceiving` returns false after this many checks without a notification. */
+/** The number of checks without a notification after which `isReceiving` returns false. */
 const UNSURE_CHECKS = 2;
-/** The connection counts as dead after this many checks without a notification. */
+/** The number of checks without a notification after which the connection counts as dead. */
 const SILENT_CHECKS = 3;
 
 export interface EventListener {
@@ -85,7 +85,7 @@ export function listenEvents(options: ListenOptions): EventListener {
 
 /** The channel for the live events of all sessions. Each payload begins with the session's id. */
 export const EVENT_CHANNEL = "parley_events";
-/** Slightly below PostgreSQL's limit of 8,000 bytes. */
+/** The maximum size of a payload, slightly below PostgreSQL's limit of 8,000 bytes. */
 export const MAX_PAYLOAD_BYTES = 7_500;
 
 /**

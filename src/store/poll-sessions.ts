@@ -9,7 +9,7 @@ interface PollOptions {
   readonly followed: () => readonly string[];
   /** Called when something may have changed in a session. Must not throw. */
   readonly onChanged: (sessionId: string) => void;
-  /** Called when polling fails. Not called again until polling has succeeded in between. */
+  /** Called when polling fails, but only once until polling has succeeded again. */
   readonly onError: (error: unknown) => void;
   readonly signal: AbortSignal;
 }

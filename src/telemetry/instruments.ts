@@ -1,11 +1,11 @@
 import { type Meter, ValueType } from "@opentelemetry/api";
 import { type Convention, METRIC, VOCABULARY } from "./names.ts";
 
-/** From 0.01 s, doubling up to 81.92 s. */
+/** The buckets' boundaries for durations: from 0.01 s, doubling up to 81.92 s. */
 const SECONDS = Array.from({ length: 14 }, (_, power) => Math.round(2 ** power) / 100);
-/** From 0.1 s, doubling up to 409.6 s. */
+/** The buckets' boundaries for turns and permissions: from 0.1 s, doubling up to 409.6 s. */
 const TURN_SECONDS = Array.from({ length: 13 }, (_, power) => 2 ** power / 10);
-/** From 1, quadrupling up to 67108864. */
+/** The buckets' boundaries for tokens: from 1, quadrupling up to 67108864. */
 const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 const COUNTS = [0, 1, 2, 3, 5, 8, 13, 21, 34];
 

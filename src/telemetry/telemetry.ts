@@ -43,7 +43,8 @@ const DEFAULTS: TelemetrySettings = {
 };
 
 /**
- * A missing provider defaults to the provider registered in this process. If none is registered, nothing is recorded.
+ * Creates what records telemetry. A missing provider defaults to the provider registered in this process. If none is
+ * registered, nothing is recorded.
  */
 export function createTelemetry(settings: Partial<TelemetrySettings> = {}, providers: Providers = {}): Telemetry {
   const { tracerProvider = trace, meterProvider = metrics, loggerProvider = logs } = providers;

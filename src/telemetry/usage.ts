@@ -10,7 +10,7 @@ export interface Tokens {
   readonly cacheWriteTokens: number;
 }
 
-/** GenAI's input tokens include cache reads and cache writes. */
+/** Returns the input tokens as GenAI counts them: including cache reads and cache writes. */
 function allInput({ inputTokens, cacheReadTokens, cacheWriteTokens }: Tokens): number {
   return inputTokens + cacheReadTokens + cacheWriteTokens;
 }

@@ -41,7 +41,7 @@ const PERMISSION_ANSWERS: readonly string[] = ["approve", "always", "reject", "n
 const SAY_WITHIN_MS = 30_000;
 const CONNECT_WITHIN_MS = 15_000;
 /**
- * The time to wait for an answer after its turn is stored. The worker sends an answer before it stores the turn, so an
+ * How long to wait for an answer after its turn was stored. The worker sends an answer before it stores the turn, so an
  * answer that takes longer will not arrive.
  */
 const ANSWER_WITHIN_MS = 2_000;

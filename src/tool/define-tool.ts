@@ -18,11 +18,11 @@ export interface ToolContext<Settings = unknown> {
   /** The id of the ToolUseRequest, unique to this call. */
   readonly callId: string;
   /**
-   * The same for every call of this tool with these arguments in this turn. Pass it to services that must not act
-   * twice.
+   * A key that is the same for every call of this tool with these arguments in this turn. Pass it to services that must
+   * not act twice.
    */
   readonly idempotencyKey: string;
-  /** The identity of the participant whose turn this is, and the name of the room. */
+  /** The identity of the participant whose turn this is. `room` is the name of the room. */
   readonly participant: string;
   readonly room: string;
   /**
@@ -114,11 +114,14 @@ interface ToolOptions<Input, Settings> {
    * the field.
    */
   readonly settings?: z.ZodType<Settings>;
-  /** Whether the tool is off, and not offered, unless `toolSettings` has an entry for it. @defaultValue false */
+  /**
+   * Whether the tool needs an entry in `toolSettings`. Without the entry, the tool is off and not offered.
+   * @defaultValue false
+   */
   readonly needsSettings?: boolean;
   /**
-   * The entry of `toolSettings` that the tool shares with others, instead of an entry under its own name. Without that
-   * entry, the tool is off and not offered.
+   * The entry of `toolSettings` that the tool shares with other tools, instead of an entry under its own name. Without
+   * that entry, the tool is off and not offered.
    */
   readonly sharedSettings?: string;
   /**
@@ -127,11 +130,14 @@ interface ToolOptions<Input, Settings> {
    * @defaultValue "own"
    */
   readonly scope?: "own" | "room";
-  /** @defaultValue 30000; at most 600000 */
+  /**
+   * How long a call may run, in ms, at most 600000. @defaultValue the config's `toolTimeoutMs`, which is 30000 by
+   * default
+   */
   readonly timeoutMs?: number;
   /**
-   * Runs each call in a separate thread with at most 256 MB, which is terminated when the call ends. Use it for long
-   * computations that would block other sessions. The input must be structured-cloneable.
+   * Whether each call runs in a separate thread with at most 256 MB, which is terminated when the call ends. Use it for
+   * long computations that would otherwise block other sessions. The input must be structured-cloneable.
    * @defaultValue false
    */
   readonly isolate?: boolean;
@@ -170,8 +176,8 @@ interface ToolOptions<Input, Settings> {
   /** How long until a spoken answer says that the call is taking longer. @defaultValue never */
   readonly noticeAfterMs?: number;
   /**
-   * What a call waits for in a session with voice. `turn_confirmed`: for the participant to stay silent, because more
-   * words may belong to the question. `words_spoken`: also for the answer so far to be played.
+   * What a call waits for before it starts, in a session with voice. `turn_confirmed`: that the participant stays
+   * silent, because more words may belong to the question. `words_spoken`: also that the answer so far has been played.
    * @defaultValue "turn_confirmed"
    */
   readonly startWhen?: "turn_confirmed" | "words_spoken";
@@ -192,8 +198,9 @@ interface ToolOptions<Input, Settings> {
    */
   readonly permission?: ToolPermission<Input, Settings>;
   /**
-   * Whether a spoken yes may allow a call. If `false`, a yes in conversation must be typed, and a client without
-   * dialogs must have shown the whole question. @defaultValue true
+   * Whether a spoken yes may allow a call. If `false`, a typed yes allows a call only if the client has no dialogs and
+   * has shown the whole question.
+   * @defaultValue true
    */
   readonly voiceApproval?: boolean;
   /** Whether the participant may replace the model's arguments. @defaultValue false */

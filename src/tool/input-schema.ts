@@ -73,8 +73,8 @@ function fromZod(schema: z.ZodType): InputSchema {
 }
 
 /**
- * Shared, because creating an instance takes 10 ms. Compiled schemas are removed again, or the instance would keep
- * growing.
+ * The shared instance of Ajv, because creating one takes 10 ms. Compiled schemas are removed again; otherwise, the
+ * instance would keep growing.
  */
 const ajv = new Ajv2020({
   strict: false,

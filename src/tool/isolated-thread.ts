@@ -28,7 +28,7 @@ export interface ThreadData {
    */
   readonly settings: unknown;
   readonly input: unknown;
-  /** Its only element counts the progress messages that the main thread has read. */
+  /** An array with one element, which counts the progress messages that the main thread has read. */
   readonly progressRead: Int32Array<SharedArrayBuffer>;
   readonly context: Omit<ToolContext, "settings" | "signal" | "log" | "progress" | "ask" | "elicit">;
 }

@@ -1,14 +1,16 @@
 import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 
-/** The Messages API rejects a whole request if one property name does not match. */
+/**
+ * Matches a property name that the Messages API accepts. The API rejects a whole request if one name does not match.
+ */
 export const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 /** Keywords that the API rejects at the root of a schema. */
 export const NOT_AT_ROOT = ["oneOf", "anyOf", "allOf"] as const;
 const MAX_TEXT_LENGTH = 1_000;
 
 /**
- * A key that is not a property name: a name in `$defs`, or a regular expression. Whitespace is not allowed, so a key
- * cannot be a sentence.
+ * Matches a key that is not a property name: a name in `$defs`, or a regular expression. Whitespace is not allowed, so
+ * a key cannot be a sentence.
  */
 const KEY = /^\S{1,200}$/;
 const TYPES: readonly unknown[] = "string number integer boolean array object null".split(" ");
@@ -50,7 +52,7 @@ const KIND_OF: ReadonlyMap<string, Kind> = new Map(
   Object.entries(KEYWORDS).flatMap(([kind, words]) => words.split(" ").map((word) => [word, kind as Kind] as const)),
 );
 
-/** Marks a string from the schema as a quotation of its author. */
+/** Marks a text in a schema as a quotation of the schema's author. */
 export type Attribute = (text: string) => string;
 
 /**
@@ -76,7 +78,10 @@ class Shown {
     this.#attribute = attribute;
   }
 
-  /** Returns `undefined` for anything that is not a schema. */
+  /**
+   * Returns a schema, or a schema within it, as the model sees it. Returns `undefined` for anything that is not a
+   * schema.
+   */
   schema(schema: JsonValue, path: string): JsonValue | undefined {
     if (typeof schema === "boolean") return schema;
     if (!isRecord(schema)) return undefined;
@@ -188,7 +193,9 @@ function isInside(ref: string, root: JsonObject): boolean {
   return isRecord(place);
 }
 
-/** Only compiles the expression, which is fast even if running it would not be. */
+/**
+ * Whether the pattern is a valid regular expression. Only compiles it, which is fast even if running it would not be.
+ */
 function isRegExp(pattern: string): boolean {
   try {
     return new RegExp(pattern, "u") instanceof RegExp;

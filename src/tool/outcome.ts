@@ -17,7 +17,7 @@ export function success(result: JsonObject): Outcome {
   return { state: "success", result };
 }
 
-/** `cancelled` is only for calls that the participant or its client aborted. */
+/** Returns a failed outcome. The code `cancelled` is only for calls that the participant or its client aborted. */
 export function failure(errorCode: CallErrorCode, errorMessage: string): Failure {
   return { state: errorCode === "cancelled" ? "cancelled" : "error", errorCode, errorMessage };
 }
@@ -107,8 +107,8 @@ export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome,
 }
 
 /**
- * What the model reads for a call that continues without its turn: one that is running, waiting for permission to
- * start, or waiting for an answer.
+ * What the model reads for a call that continues without its turn. The call is running, is waiting for permission to
+ * start (`toStart`), or is waiting for an answer (`asking`).
  */
 export const RECEIPTS = {
   running: "Still running. Its outcome will be reported when it arrives.",

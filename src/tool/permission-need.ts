@@ -44,7 +44,7 @@ export type Permit =
 export const TOOL_TYPE = "tool";
 const MAX_VALUES = 50;
 const MAX_VALUE_LENGTH = 10_000;
-/** In UTF-16 code units. A longer title is cut and ends with `…`. */
+/** The maximum length of a title, in UTF-16 code units. A longer title is cut and ends with `…`. */
 export const MAX_TITLE_LENGTH = 500;
 
 /**

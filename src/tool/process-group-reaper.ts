@@ -8,21 +8,25 @@ const WATCH = 'read -r whom && { read -r _; kill -s KILL -- "$whom"; }';
 
 /**
  * Kills a process group when this process ends, for any reason. A shell does this from its own process group, so that
- * signals to the other group and Ctrl-C do not reach it. A parent-death signal would not be enough: it exists only on
- * Linux, and may arrive too late there. Create an instance before the process is started, so that the process is
- * watched from the beginning.
+ * neither Ctrl-C nor signals to the watched group reach the shell. A parent-death signal would not be enough: it exists
+ * only on Linux, and may arrive too late there. Create an instance before the process is started, so that the process
+ * is watched from the beginning.
  */
 export class ProcessGroupReaper {
   readonly #watcher: ChildProcess;
 
   constructor() {
     this.#watcher = spawn("/bin/sh", ["-c", WATCH], { stdio: ["pipe", "ignore", "ignore"], detached: true, env: {} });
-    // Without a shell, nothing watches the process, but it still runs.
+    // If there is no shell, nothing watches the process, but the process still runs.
     this.#watcher.on("error", () => {});
     this.#watcher.stdin?.on("error", () => {});
   }
 
-  /** @param leader `undefined` if the process could not be started */
+  /**
+   * Starts watching a process group.
+   *
+   * @param leader the process that leads the group; `undefined` if it could not be started
+   */
   watch(leader: number | undefined): void {
     if (leader === undefined) this.end();
     else this.#watcher.stdin?.write(`${-leader}\n`);
@@ -40,6 +44,6 @@ export function killGroup(leader: number | undefined, signal: NodeJS.Signals): v
   try {
     process.kill(-leader, signal);
   } catch {
-    // They have ended.
+    // The processes have ended.
   }
 }

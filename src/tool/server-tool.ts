@@ -41,14 +41,14 @@ export interface ServerTool {
    * continues
    */
   readonly endTurn?: (participant: string) => void;
-  /** The name of its MCP server. */
+  /** The name of the MCP server that provides the tool. */
   readonly mcpServer?: string;
   /**
    * Whether the tool's MCP server is disconnected. Then the tool is not offered, and a call that arrives anyway fails
    * at once.
    */
   readonly isDisconnected?: () => boolean;
-  /** Absent for a tool that only clients run. Adds the settings to the context. */
+  /** Runs the tool, with its settings added to the context. Absent for a tool that only clients run. */
   readonly run?: (input: unknown, context: Omit<ToolContext, "settings">) => unknown;
 }
 
@@ -145,7 +145,7 @@ function parseSettings(name: string, schema: NonNullable<Tool["settings"]>, valu
 
 /** Tools that come and go while sessions run. */
 export interface LiveTools {
-  /** The name of every such tool begins with one of these. */
+  /** The name of every such tool begins with one of these prefixes. */
   readonly prefixes: readonly string[];
   /** Calls the listener when tools have changed. The returned function removes the listener. */
   readonly onChanged: (listener: () => void) => () => void;

@@ -23,9 +23,9 @@ export interface Device {
   readonly tools: ReadonlyMap<string, AnnouncedTool> | undefined;
 }
 
-/** A device as the turns of one participant see it. */
+/** A device that calls in one participant's turns may go to. */
 export interface TurnDevice extends Device {
-  /** Whether it belongs to the participant whose turn it is. */
+  /** Whether the device belongs to the participant whose turn it is. */
   readonly isOwn: boolean;
 }
 
@@ -69,9 +69,9 @@ export interface OfferedTool {
 export type FoundTool = Omit<ServerTool, "description" | "isDisconnected" | "onlyAfterCompaction" | "endTurn">;
 
 /**
- * Where a call goes. `unannounced`: to a client whose tools the worker does not know, so it may have the tool of this
- * `either` call. A client with `claims` first acknowledges that it takes the call; any other client has the call's full
- * timeout to answer.
+ * Where a call goes. `unannounced`: an `either` call goes to a client whose tools the worker does not know, because the
+ * client may have the tool. A client with `claims` first acknowledges that it takes the call; any other client has the
+ * call's full timeout to answer.
  */
 export type Route =
   | { readonly to: "server" }
@@ -140,7 +140,7 @@ export function routeCall(tool: FoundTool, all: readonly TurnDevice[]): Route {
   return unknown ? { to: "client", identity: unknown.identity } : { to: "nobody" };
 }
 
-/** The participant wrote the description, so the model receives it as a quotation. */
+/** Describes an announced tool to the model. The participant's own words are quoted. */
 function describeAnnounced(identity: string, description: string): string {
   const owner = JSON.stringify(identity);
   return `Runs on the device of participant ${owner}, which describes it as: ${JSON.stringify(description)}`;

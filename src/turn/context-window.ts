@@ -45,9 +45,12 @@ const KEPT_SHARE = 0.5;
 const PATIENCE = 1.5;
 /** The number of recent turns whose results are kept in full if they fit. */
 const WHOLE_TURNS = 2;
-/** Limits memory use if an API reports wrong token counts. Real text has fewer bytes per token. */
+/**
+ * The most bytes that the finished turns may have, per token of the hard limit. Limits memory use if an API reports
+ * wrong token counts: real text has fewer bytes per token.
+ */
 const MAX_BYTES_A_TOKEN = 12;
-/** Tokens per byte, for comparing turns before the API has counted anything. */
+/** The assumed tokens per byte until the API has counted a request. */
 const USUAL_RATE = 1 / 3;
 
 /**
@@ -75,7 +78,7 @@ export class ContextWindow {
     this.restore(window);
   }
 
-  /** Resets the window, for example to undo drops that did not make the request acceptable. */
+  /** Resets the window, for example if a request was rejected even after turns were dropped. */
   restore({ turns, context, summary }: Window): void {
     this.#summary = summary;
     this.#gauge = new TokenGauge(context?.measured);
@@ -147,7 +150,7 @@ export class ContextWindow {
     if (turn.blocks.some(isCompaction)) this.#summarizeDroppedTurns(this.#turns.length - 1);
   }
 
-  /** Continues a turn that an earlier worker left. */
+  /** Restores the tool changes that an earlier worker announced in this turn. Call this before continuing the turn. */
   resume({ context }: TurnRecord): void {
     this.#announced = context?.tools ?? [];
   }

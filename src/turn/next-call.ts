@@ -17,9 +17,9 @@ export interface ContextLimits {
 
 /** What `makeRoom` needs to know before a turn begins. */
 export interface Moment {
-  /** A model's text on turns that are still in the window. */
+  /** A summary of turns that are still in the window. */
   readonly written?: SummaryText | undefined;
-  /** Whether more of that text is being written. If so, the window may exceed its budget for a while (`PATIENCE`). */
+  /** Whether a further summary can be expected. If so, the window may exceed its budget for a while (`PATIENCE`). */
   readonly isWriting?: boolean;
   /** Whether the prompt cache has expired by now. */
   readonly isCold?: boolean;

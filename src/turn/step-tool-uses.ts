@@ -83,7 +83,9 @@ export class StepToolUses {
   }
 }
 
-/** Never rejects. If one use fails, the others still get their answers. */
+/**
+ * Resolves to the answer for one use. Never rejects, so that the other uses still get their answers if this one fails.
+ */
 async function answered(run: () => ModelAnswer | Promise<ModelAnswer>): Promise<Answered> {
   try {
     return { answer: await run() };

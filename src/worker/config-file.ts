@@ -8,7 +8,7 @@ import { STATE_DETAILS } from "../tool/server-tool.ts";
 const positiveInteger = z.number().int().positive();
 
 const phrase = z.string().min(1).exactOptional();
-/** Phrases by language, which is the first part of a language tag: `en` of `en-GB`. */
+/** Phrases by language. The key is the first part of a language tag, such as `en` of `en-GB`. */
 const phrasesSchema = z.record(
   z.string().regex(/^[a-z]{2,3}$/, "expected a language such as en"),
   z.strictObject({
@@ -29,21 +29,22 @@ const limitSchema = z
 const amount = z.number().nonnegative();
 const permissionSchema = z.strictObject({
   rules: rulesSchema.default([]),
-  /** Whether the question is also spoken, and may be answered with a short yes or no. */
+  /** Whether permission questions are also spoken, and can be answered with a short spoken yes or no. */
   byVoice: z.boolean().default(false),
-  /** How long to wait for an answer, in ms. Without an answer the call is rejected. */
+  /** How long a permission request waits for an answer, in ms. Without an answer in that time, the call is rejected. */
   waitMs: positiveInteger.max(600_000).default(120_000),
 });
 
 /**
- * The edit that lets the API itself summarize. A summary replaces everything before it, including tool announcements.
+ * The type of the context edit with which the API itself summarizes a conversation. The summary replaces everything
+ * before it, including tool announcements.
  */
 const COMPACTION = "compact_20260112";
 const compacts = ({ type }: { readonly type: string }) => type === COMPACTION;
 
 const editSchema = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("clear_tool_uses_20250919") }),
-  // A pause would end the turn without an answer.
+  // If the API paused after a compaction, the turn would end without an answer.
   z.looseObject({ type: z.literal(COMPACTION), pause_after_compaction: z.literal(false).exactOptional() }),
 ]);
 
@@ -59,11 +60,11 @@ const contextSchema = z
     /** The id of a model that summarizes turns before they are dropped. If absent, no summaries are written. */
     summaryModel: z.string().min(1).optional(),
     /**
-     * Whether tool changes are announced in messages instead of the request's list. An Anthropic beta, not for all
-     * models.
+     * Whether added and removed tools are announced in messages, so that the request's tool list stays the same. This
+     * is an Anthropic beta, which not all models support.
      */
     inlineTools: z.boolean().default(false),
-    /** Anthropic's context editing, in the API's own format: betas that clear old tool results or summarize. */
+    /** Anthropic's context edits, in the API's own format. They are betas that clear old tool results or summarize. */
     edits: z.array(editSchema).default([]),
   })
   .refine(({ budgetTokens, hardTokens }) => budgetTokens < hardTokens, {
@@ -90,10 +91,13 @@ const fields = z.strictObject({
   toolsFolder: z.string().min(1).default("tools"),
   /** The folder of additional agents, relative to the working directory. It need not exist (docs/agents.md). */
   agentsFolder: z.string().min(1).default("agents"),
-  /** Passed to a tool as `context.settings`, by tool name. The tool's own schema checks it at start. */
+  /**
+   * Settings for tools, by tool name. A tool receives its own as `context.settings`, validated by its schema at start.
+   */
   toolSettings: z.record(z.string(), z.unknown()).default({}),
   /**
-   * How much of a tool's calls ToolCallState and the event `tool_state` show, by tool name. Overrides `stateDetail`.
+   * By tool name: how much ToolCallState and the event `tool_state` show of the tool's calls. Overrides the tool's
+   * `stateDetail`.
    */
   toolDetail: z.record(z.string(), z.enum(STATE_DETAILS)).default({}),
   /** MCP servers whose tools the model may use, by the prefix of their tool names (docs/mcp.md). */
@@ -104,11 +108,11 @@ const fields = z.strictObject({
   context: contextSchema.prefault({}),
   /** Maximum number of model calls in one turn. */
   maxSteps: positiveInteger.default(10),
-  /** Deadline for server tools that do not set their own, in ms. */
+  /** How long a server tool may run if it sets no `timeoutMs`, in ms. */
   toolTimeoutMs: positiveInteger.max(600_000).default(30_000),
-  /** How much of one result the model reads, in bytes. */
+  /** The maximum number of bytes of one tool result that the model is shown. */
   toolResultMaxBytes: z.number().int().min(1_000).default(100_000),
-  /** A model stream that is silent for this long, in ms, counts as broken. */
+  /** How long a model stream may be silent before it counts as broken, in ms. */
   modelIdleTimeoutMs: positiveInteger.default(30_000),
   /** Timing and phrases of speech (docs/voice.md). */
   voice: voiceSchema.prefault({}),
@@ -134,9 +138,9 @@ const fields = z.strictObject({
   budget: z
     .strictObject({
       session: limitSchema.exactOptional(),
-      /** Per identity and UTC day. */
+      /** The budget for each identity, per UTC day. */
       identityPerDay: limitSchema.exactOptional(),
-      /** For all workers on one machine or in one container together, per UTC day. */
+      /** The budget for all workers on one machine or in one container together, per UTC day. */
       workerPerDay: limitSchema.exactOptional(),
     })
     .default({}),

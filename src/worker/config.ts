@@ -24,11 +24,14 @@ export interface Config extends Readonly<ConfigFileValues> {
   /** Includes the password, which may come from PGPASSWORD. `undefined` means that `npm start` starts PostgreSQL. */
   readonly databaseUrl: string | undefined;
   /**
-   * A second address of the same database, including the password, that bypasses a pooler. In a host process: the
-   * address for notifications, or undefined if none works.
+   * A second address of the same database, which bypasses a pooler. Includes the password. In a host process, this is
+   * the address for notifications, or undefined if none works.
    */
   readonly databaseDirectUrl: string | undefined;
-  /** 0 means a free port, remembered in the data folder. */
+  /**
+   * The port of the PostgreSQL that `npm start` starts. 0 means the port of the previous start if that port is free,
+   * otherwise any free port.
+   */
   readonly postgresPort: number;
   readonly httpHost: string;
   readonly httpPort: number;

@@ -9,9 +9,9 @@ import type { Config } from "./config.ts";
 export type Logger = PinoLogger;
 
 /**
- * Creates a process's logger. It writes to stderr, because stdout is reserved for the ready line, and synchronously, so
- * that no line is lost at exit. With LOG_FORMAT `auto`, lines are formatted for people in a terminal and written as
- * JSON elsewhere.
+ * Creates a process's logger. It writes to stderr, because stdout is reserved for the ready line. It writes
+ * synchronously, so that no line is lost at exit. With LOG_FORMAT `auto`, lines are formatted for people in a terminal
+ * and written as JSON elsewhere.
  *
  * @param more.isOwnMachine whether the process runs on the author's own machine; if so, errors include their messages
  * (`describeError`)

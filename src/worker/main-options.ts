@@ -14,9 +14,9 @@ const FLAGS = {
 } as const;
 
 export interface MainOptions {
-  /** Starts neither LiveKit nor PostgreSQL. */
+  /** Whether the worker is started alone, without LiveKit and PostgreSQL. */
   readonly isWorkerOnly: boolean;
-  /** Migrates the database, then exits. */
+  /** Whether the process only migrates the database, and then exits. */
   readonly isMigration: boolean;
   /** Whether the scripted model may answer if no model is configured. */
   readonly hasScripted: boolean;

@@ -19,7 +19,7 @@ import { openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 
-/** A second signal within this time belongs to the same Ctrl-C: the terminal sends a signal, and npm forwards it. */
+/** How long after a signal a second one counts as the same Ctrl-C: the terminal sends a signal, and npm forwards it. */
 const SAME_SIGNAL_MS = 1_000;
 const MAX_ROUNDS = 10;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -32,8 +32,8 @@ let logger: Logger | undefined;
 /** `DRAIN_SECONDS` in milliseconds. */
 let drainMs = 0;
 /**
- * The time for handovers: `drainMs` after SIGTERM, which a deployment sends; 0 after Ctrl-C, which ends sessions at
- * once.
+ * How long handovers may take: `drainMs` after SIGTERM, which a deployment sends, and 0 after Ctrl-C, which ends
+ * sessions at once.
  */
 let handOverMs = 0;
 

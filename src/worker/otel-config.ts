@@ -13,7 +13,7 @@ export type SamplerName = (typeof SAMPLER_NAMES)[number];
 
 /** Which telemetry is exported over OTLP, and with which conventions. */
 export interface OtelConfig {
-  /** `OTEL_SDK_DISABLED`: nothing is recorded, and /metrics is empty. */
+  /** Whether `OTEL_SDK_DISABLED` is set. Then nothing is recorded, and /metrics is empty. */
   readonly isDisabled: boolean;
   readonly exports: { readonly traces: boolean; readonly metrics: boolean; readonly logs: boolean };
   /** Milliseconds between two exports of metrics. */

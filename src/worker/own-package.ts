@@ -28,8 +28,8 @@ export function versionOf(name: string): string {
 }
 
 /**
- * Returns the command that installs a package for development, without a version if package.json does not list the
- * package.
+ * Returns the command that installs a package for development. The command names no version if package.json does not
+ * list the package.
  */
 export function howToInstall(name: string): string {
   return `npm install --save-dev ${name in versions ? `${name}@${versionOf(name)}` : name}`;

@@ -5,7 +5,7 @@ import type { Logger } from "./logger.ts";
 import type { Service } from "./services/service.ts";
 
 const EVERY_MS = 60 * 60_000;
-/** Turns are deleted in small batches with a pause after each, so that no session has to wait. */
+/** How many turns are deleted at a time. Batches are small, with a pause after each, so that no session has to wait. */
 const BATCH = 100;
 const PAUSE_MS = 200;
 

@@ -10,7 +10,7 @@ import { SpeechProcess } from "./services/speech-process.ts";
 import type { ReportProgress, Service } from "./services/service.ts";
 import { judgesTurnEnds } from "./settings/turn-ends.ts";
 
-/** The addresses and keys of the services that a worker needs, whether started here or not. */
+/** The addresses and keys of the services that a worker needs, whether `startServices` has started them or not. */
 export interface Endpoints {
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   readonly databaseUrl: string;

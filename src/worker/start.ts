@@ -56,14 +56,14 @@ interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | 
 export interface Ready {
   readonly livekitUrl: string;
   readonly httpUrl: string;
-  /** Only with GRPC_PORT. */
+  /** Absent if GRPC_PORT is not set. */
   readonly grpcUrl?: string;
   readonly databaseUrl: string;
   readonly model: string;
 }
 
 /**
- * Starts everything in order. Resolves once new rooms get an agent.
+ * Starts the parts of the worker in order. Resolves once new rooms get an agent.
  *
  * @throws {AppError} if a setting is missing, or something cannot be started
  */
@@ -112,7 +112,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const served = { livekit, source, checks: checks.checks, definitions, keep };
   const httpUrl = await serveHttp(options, served);
   const grpcUrl = await serveGrpc(options, { ...served, httpUrl });
-  // Registered last, so that it is closed first: a handover still needs everything else.
+  // The handover is registered last, so that it is the first thing to be closed: it still needs everything else.
   keep({ close: () => jobs.handOver(options.handOverMs()) });
   await jobs.registered;
   return {

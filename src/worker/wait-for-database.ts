@@ -12,7 +12,7 @@ interface WaitOptions {
 }
 
 const RETRY_MS = 1_000;
-/** A progress line is repeated after this time. */
+/** How long to wait before an unchanged progress line is printed again. */
 const REPEAT_AFTER_MS = 30_000;
 
 interface Addresses {

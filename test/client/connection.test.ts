@@ -194,7 +194,8 @@ test("a packet from an unannounced sender takes no more memory than it has bytes
   const connecting = connect(room.transport);
   const before = process.memoryUsage().rss;
 
-  // On its own, the library would allocate 50,000 items for each list, 2 GB in all.
+  // If its input were not checked first, the MessagePack library would allocate 50,000 items for each list, 2 GB in
+  // all.
   room.sayBytes(Uint8Array.from(Buffer.from(`81a87374616e7a614964${"dcc350".repeat(5_000)}`, "hex")), {
     from: undefined,
   });
@@ -218,7 +219,7 @@ test("the first messages from a new agent do not hide what we have missed from t
   room.join(next);
   room.say({ type: "configuration", body: {} }, { stanzaId: -1_001, from: next });
 
-  // This agent leaves before it has sent the missing messages, so the next agent is asked for them.
+  // This agent leaves before it has sent the missing messages, so the client asks the next agent for them.
   room.leave(next);
   room.acknowledges = true;
   room.join();

@@ -30,7 +30,9 @@ export async function joinRoom(
   });
 }
 
-/** The SDK in a room of @livekit/rtc-node. With tools, resolves once the worker knows the client. */
+/**
+ * Connects the SDK in a room of @livekit/rtc-node. With tools, resolves once the worker has acknowledged the client.
+ */
 export async function openSdk(
   agent: TestAgent,
   identity: string,
@@ -52,7 +54,7 @@ export const toolOf = (run: ClientTool["run"], more: Partial<ClientTool> = {}): 
   ...more,
 });
 
-/** The calls that the worker has stored, by turn and name. */
+/** Returns the calls that the worker has stored, sorted by turn and name. */
 export const stored = (agent: TestAgent) =>
   agent.sql<
     { name: string; state: string; error_code: string; error_message: string; result: unknown; logs: string[] }[]

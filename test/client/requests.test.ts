@@ -237,9 +237,9 @@ test("a tool that logs endlessly stays far below the worker's limit", async () =
   expect(room.all("tool_use_progress").length).toBeLessThanOrEqual(30);
 });
 
-/** An envelope `{stanzaId: …}` whose value is these bytes. */
+/** Returns an envelope `{stanzaId: …}` with these bytes as its value. */
 const inEnvelope = (hex: string) => Uint8Array.from(Buffer.from(`81a87374616e7a614964${hex}`, "hex"));
-/** Bytes that the decoder library refuses, or that it decodes although no message may contain them. */
+/** Bytes that no message may contain. The decoder library refuses some of them and decodes the others. */
 const UNREADABLE: readonly [name: string, bytes: Uint8Array, code?: number][] = [
   ["nothing", new Uint8Array(0)],
   ["a list of 4 billion items", Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff)],

@@ -205,8 +205,8 @@ test("a tool that continues during a disconnection answers over the new connecti
 
 test("an answer that continued while the client was away is sent again", async () => {
   await using agent = await TestAgent.start();
-  // Slow, because the answer must still be running when Python has left the room, and leaving takes long on a busy
-  // machine.
+  // The model is slow, so that the answer is still running when Python has left the room. On a busy machine, leaving
+  // takes long.
   agent.model.script([reply([text("One. Two. Three. Four. Five. Six.")], { slow: 300, chunking: 4 })]);
   const { untilReported, cue, end } = await play("leave", agent.roomName);
   await expect.poll(() => agent.model.requests.length, { timeout: 10_000 }).toBe(1);

@@ -12,7 +12,7 @@ const { play } = pythonPrograms();
 const parts = forFile(() => WorkerParts.start());
 let main: RunningMain;
 
-// Started before the test, because the time that a worker takes to start says nothing about the client.
+// The worker starts before the test, because its start takes time that says nothing about the client.
 beforeAll(async () => {
   main = await parts.run({ env: { PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts" } });
 });

@@ -5,7 +5,7 @@ import { AGENT, ROOT } from "./support/containers.ts";
 import { engine, Project, showLogs } from "./support/project.ts";
 import { Talk } from "./support/talk.ts";
 
-/** The model, in its own container. */
+/** A compose file that adds the model as a service. */
 const MODEL = `services:
   model:
     image: node:24.21.0-slim

@@ -16,7 +16,10 @@ const project = forFile(async () => {
   return created;
 });
 
-/** Adds a second network, joined by a virtual cable. Needs the separate network in which podman's tests run. */
+/**
+ * Adds the other machine: a network namespace at the end of a virtual cable. Works only with podman, whose tests run in
+ * a network of their own.
+ */
 async function addOtherMachine(): Promise<void> {
   const commands = [
     "ip netns add parley-other",
@@ -30,7 +33,7 @@ async function addOtherMachine(): Promise<void> {
   for (const command of commands) await sh(command);
 }
 
-/** Lets only responses in, as a firewall or a router does. */
+/** Makes the other machine's firewall drop incoming traffic except for responses, as many firewalls and routers do. */
 async function closeOtherMachine(): Promise<void> {
   const rules = [
     "-A INPUT -i lo -j ACCEPT",
@@ -44,7 +47,7 @@ async function sh(command: string): Promise<void> {
   await runCommand("sh", ["-c", command]);
 }
 
-/** Asks the agent from the other machine. How the token reaches that machine does not matter here. */
+/** Asks the agent from the other machine. The token is fetched on this machine and passed on in a variable. */
 async function askFromThere(room: string): Promise<string> {
   const { token, livekitUrl } = await fetchToken(room, "bob", SECRET);
   const [command, ...args] = OTHER;

@@ -60,7 +60,7 @@ test("with deploy/compose.secrets.yml every service reads its secrets from files
     for (const [name, content] of Object.entries(secrets)) {
       const path = join(folder, name);
       await writeFile(path, `${content}\n`);
-      // As docs/operating.md describes.
+      // The owner and the mode are those in docs/operating.md.
       await chown(path, 1000, 0);
       await chmod(path, 0o640);
     }
@@ -90,8 +90,8 @@ test("WORKER_MEMORY and WORKER_CPUS limit a worker", async () => {
 
 test("a port that is in use is reported, and the next start works", async () => {
   await create();
-  // PostgreSQL starts first: podman recreates its container on each start, and a container that is stopped while
-  // creating the database leaves it incomplete.
+  // Lets PostgreSQL create its database first. podman recreates the container on each start, and would otherwise stop
+  // PostgreSQL while the database is still incomplete.
   await project.compose("up", "--detach", "--wait", "postgres");
   const other = createServer().listen(7880, "127.0.0.1");
   await once(other, "listening");
@@ -114,8 +114,8 @@ test("a volume from another major version of PostgreSQL stops the start, is repo
     `mkdir -p ${folder} && echo 17 > ${folder}/PG_VERSION && touch ${folder}/postgresql.conf && chmod 700 ${folder} && chown -R postgres /var/lib/postgresql/18`,
   );
 
-  // The container restarts in a loop. Whether Compose gives up sooner than the timeout depends on whether it sees the
-  // container while it is down.
+  // PostgreSQL's container restarts in a loop. Compose gives up when it sees the container while it is down, or else
+  // when the timeout has passed.
   await expect(project.compose("up", "--detach", "--wait", "--wait-timeout", "30")).rejects.toThrow(/postgres/);
 
   expect(await project.compose("logs", "postgres")).toMatch(

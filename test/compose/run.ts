@@ -31,7 +31,7 @@ const progress = (line: string) => process.stderr.write(`test:compose: ${line}\n
 process.exitCode = process.env[INSIDE] === undefined ? await main() : await mainInside();
 
 async function main(): Promise<number> {
-  // Including processes in the namespace.
+  // This also ends the processes in podman's namespaces.
   endWithRun();
   if (await hasDocker()) {
     await createAgent();
@@ -60,8 +60,8 @@ async function createAgent(): Promise<void> {
 }
 
 /**
- * Builds with this machine's network, which the tests do not have. Their own builds then find each step in podman's
- * cache.
+ * Builds the images with this machine's network, because the tests' own network reaches no registry. When the tests
+ * build the images again, podman finds each step in its cache.
  */
 async function buildImages(folders: readonly string[]): Promise<void> {
   const socket = join(CACHE, "build.sock");

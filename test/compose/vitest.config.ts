@@ -10,10 +10,11 @@ export default defineConfig({
     include: ["test/compose/*.test.ts"],
     globalSetup: ["test/compose/support/global-setup.ts"],
     setupFiles: ["test/support/quiet-native-log.ts"],
-    // Containers start, stop and restart here. Their own time limits are in the compose files.
+    // The tests wait for containers that start, stop and restart. The containers' own time limits are in the compose
+    // files.
     testTimeout: 120_000,
     hookTimeout: 300_000,
-    // All tests use the ports of the compose files.
+    // All test files use the same ports: those in the compose files.
     fileParallelism: false,
     sequence: { concurrent: false },
   },

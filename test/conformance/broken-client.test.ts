@@ -3,7 +3,7 @@ import type { Verdict } from "../../src/conformance/run/run-suites.ts";
 import { FLAWS } from "./clients/flaws.ts";
 import { failures, nodeClient, runClient } from "./run-client.ts";
 
-// One run with all flaws at once. `npm run test:system` has a run for each.
+// One run with all flaws at once. `npm run test:system` has a separate run for each flaw.
 let verdicts: readonly Verdict[] = [];
 
 beforeAll(async () => {

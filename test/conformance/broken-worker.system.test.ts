@@ -6,7 +6,7 @@ import { notPassed } from "./run-client.ts";
 import { startBrokenWorker } from "./workers/broken-worker.ts";
 import { FLAWS } from "./workers/flaws.ts";
 
-// One run with all flaws at once: each flaw is found by its own check, which reports what it has seen.
+// One run with all flaws at once. Each flaw is found by its own check, which reports what it has seen.
 const worker = forFile(() => startBrokenWorker(() => Object.values(FLAWS).map(({ make }) => make())));
 let verdicts: readonly Verdict[] = [];
 

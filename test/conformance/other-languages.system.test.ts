@@ -8,7 +8,7 @@ import { notPassed, runClient } from "./run-client.ts";
 const PYTHON_CLIENT = join(import.meta.dirname, "../clients/python/conformance.py");
 const hasGo = spawnSync("go", ["version"]).status === 0;
 
-// Built once, which takes a minute or two and downloads modules. After that, Go has them in its cache.
+// The first build takes a minute or two, because Go downloads modules. After that, Go has them in its cache.
 test.skipIf(!hasGo)("a client in Go, written using only the protocol page, passes", { timeout: 400_000 }, async () => {
   await using folder = await tempFolder();
   const program = `${folder.path}/client`;

@@ -3,7 +3,7 @@ import { checkClient } from "../../src/conformance/client/check-client.ts";
 import { programEnvironment } from "../../src/tool/program-environment.ts";
 import type { Verdict } from "../../src/conformance/run/run-suites.ts";
 
-/** All verdicts for a client, on the test run's livekit-server. */
+/** Returns all verdicts for a client. The checks use the test run's livekit-server. */
 export async function runClient(...command: readonly string[]): Promise<readonly Verdict[]> {
   const livekit = { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
   return checkClient({ livekit, command, environment: programEnvironment("NODE_COMPILE_CACHE") });
@@ -17,10 +17,10 @@ export function nodeClient(program: string, ...args: readonly string[]): readonl
 const describeVerdicts = (verdicts: readonly Verdict[]) =>
   verdicts.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`);
 
-/** The checks that have not passed, with the reason. */
+/** Describes the checks that have not passed, each with its reason. */
 export const notPassed = (verdicts: readonly Verdict[]) =>
   describeVerdicts(verdicts.filter(({ outcome }) => outcome !== "passed"));
 
-/** The checks that have failed, or that the kit was unable to run, with the reason. */
+/** Describes the checks that have failed, or that the kit was unable to run, each with its reason. */
 export const failures = (verdicts: readonly Verdict[]) =>
   describeVerdicts(verdicts.filter(({ outcome }) => outcome === "failed" || outcome === "kit"));

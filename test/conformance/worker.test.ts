@@ -15,7 +15,7 @@ test("our worker passes every check", { timeout: 120_000 }, async () => {
   const livekit = await startOwnLivekit();
   cleanup.defer(() => livekit.close());
   const settings = await settingsFor({ livekit, databaseUrl, modelUrl: "", folder });
-  // Without a key and an address, the scripted model answers.
+  // Without an API key and an address, the scripted model answers.
   const scripted = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
   const tokenSecret = createId();
   const main = runMain({ ...settings, ...scripted, TOKEN_SECRET: tokenSecret });

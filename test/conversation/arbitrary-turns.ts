@@ -9,7 +9,10 @@ const block = (blockType: string, textContent: string | null, content: HistoryBl
   content,
 });
 
-/** Only a few, so that they recur within a turn and in other turns. */
+/**
+ * The ids of tool uses. There are only a few, so that the same id occurs several times within a turn and in other
+ * turns.
+ */
 const clientId = fc.constantFrom("toolu_1", "toolu_2", "toolu_3", "toolu_4");
 const serverId = fc.constantFrom("srvtoolu_1", "srvtoolu_2", "srvtoolu_3");
 
@@ -34,7 +37,10 @@ const mcpResult = fc.constant(
 const unknown = fc.constant(block("future_block", null, { type: "future_block", anything: [1] }));
 const nameless = fc.constant(block("tool_use", null, { tool_use_id: "", tool_name: "book", input: {} }));
 
-/** Any block in any place: no model writes this, but a crash, a bug or a manual edit of the database may leave it. */
+/**
+ * Any block in any place. No model writes this, but a crash, a bug or a manual edit of the database may leave it
+ * behind.
+ */
 const soup = fc.array(
   fc.oneof(
     text,
@@ -53,7 +59,10 @@ const soup = fc.array(
   { maxLength: 10 },
 );
 
-/** One model call as models write it, with its tools' results: some missing, repeated or out of order. */
+/**
+ * One model call as a model writes it, followed by the results of its tools. Some results are missing, repeated or out
+ * of order.
+ */
 const step = fc
   .record({
     before: fc.array(fc.oneof(thinking, redacted, text), { maxLength: 3 }),
@@ -101,7 +110,7 @@ export function placed(blocks: readonly HistoryBlock[]): TurnBlock[] {
 
 const state = fc.constantFrom<TurnState>("running", "completed", "interrupted", "failed", "cancelled");
 
-/** Only a finished turn can have been cut off while it was spoken. */
+/** What was heard of a spoken answer before it was cut off. Only used for finished turns. */
 const heard = fc.option(fc.constantFrom("", "H", "Hello. S", "Hello. So and more than was said."), { nil: undefined });
 
 /** A conversation after any failure. A `running` turn that is not the last was never repaired. */

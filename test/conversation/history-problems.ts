@@ -6,7 +6,10 @@ import { validateMessages } from "../../src/model-server/validate-messages.ts";
 
 const TOOLS = [{ name: "book" }, { name: "web_search" }, { name: "m" }];
 
-/** Describes each rule of C7 that the history breaks, mostly in the words of the strict model server. */
+/**
+ * Describes each of the API's rules for messages that the history breaks, mostly in the words of the strict model
+ * server.
+ */
 export function problemsOf(
   history: readonly HistoryMessage[],
   { written, paused = [] }: { written: readonly HistoryBlock[]; paused?: readonly HistoryBlock[] },
@@ -23,8 +26,8 @@ export function problemsOf(
 }
 
 /**
- * The start events with which the API streamed these blocks. Leaves out thinking blocks that were cut off, because the
- * API never completed them.
+ * Returns the start events with which the API streamed these blocks. Leaves out thinking blocks that were cut off,
+ * because the API never completed them.
  */
 function starts(blocks: readonly HistoryBlock[]): Json[] {
   const whole = blocks.filter(

@@ -32,7 +32,7 @@ const userInput = (words: string) => [{ type: "text", text: words }] as const;
 const past = (blocks: readonly HistoryBlock[], state: TurnState = "completed") =>
   turn(1, state, { input: userInput("Read file.txt"), blocks: placed(blocks) });
 const next = turn(2, "running", { input: userInput("Thanks") });
-/** Each message as `role: types`, with ids and short texts where they are relevant. */
+/** Returns each message as `role: types`, with ids and short texts where they are relevant. */
 const outline = (...blocks: readonly HistoryBlock[]) => outlineOf(blocks, "completed");
 function outlineOf(blocks: readonly HistoryBlock[], state: TurnState): string[] {
   return buildHistory([past(blocks, state), next]).map(

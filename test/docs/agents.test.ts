@@ -12,7 +12,7 @@ import { messagesTo } from "../support/model-view.ts";
 
 const page = await readFile("docs/agents.md", "utf8");
 const blocks = [...page.matchAll(/```ts\n([^]*?)```/g)].map(([, block = ""]) => block);
-/** Inside the repository, where imports of the package `parley` resolve. */
+/** A folder inside the repository, so that imports of the package `parley` resolve. */
 const folder = resolve(".cache", `docs-agents-${process.pid}`);
 
 const config = () => join(folder, "parley.config.ts");
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await mkdir(join(folder, "agents"), { recursive: true });
   for (const block of blocks) {
     const [, path] = /^\/\/ (agents\/[\w-]+\.ts)\nimport/.exec(block) ?? [];
-    // Shortens silences of seconds, which would take too long in a test.
+    // Divides the lengths of silences by ten, because whole seconds would take too long in a test.
     if (path !== undefined) await writeFile(join(folder, path), block.replaceAll("_000,", "00,"));
   }
   const tools = join(folder, "tools");

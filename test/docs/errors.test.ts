@@ -45,14 +45,14 @@ test("no number is used for two codes", () => {
 });
 
 /**
- * Raised, but never sent to participants: the first stops the start, the second is raised by a worker that has lost its
- * session.
+ * Codes that are raised, but never sent to participants. With `invalid_config`, a worker refuses to start. With
+ * `lost_lease`, it notices that it has lost its session.
  */
 const NEVER_SENT = ["invalid_config", "lost_lease"];
 
 test("the page says which codes the worker sends", () => {
   const sources = sourcesIn("conversation", "llm", "permission", "protocol", "session", "store", "tool", "turn");
-  // A MalformedMessageError and a ModelError set their codes as `code: "…"`.
+  // Finds `new AppError("…"`, and `code: "…"`, which is how a MalformedMessageError and a ModelError set their codes.
   const raised = [...sources.matchAll(/(?:new AppError\(\s*|\bcode: )"(\w+)"/g)].flatMap(([, code]) => code ?? []);
 
   const codes = Object.keys(ERROR_CODES).filter((code) => raised.includes(code) && !NEVER_SENT.includes(code));
@@ -87,7 +87,7 @@ test.each([
   ["client", ["client", "cli/talk"]],
 ])("the page says which result codes the %s sets", (who, folders) => {
   const given = [...resultCodes].filter(([, givers]) => givers.includes(who)).map(([code]) => code);
-  // The type that lists the codes does not count as setting them.
+  // Leaves out the type that lists all codes, because it sets none of them.
   const sources = sourcesIn(...folders).replace(/type CallErrorCode =[^;]*;/, "");
 
   expect(given).toEqual([...resultCodes.keys()].filter((code) => sources.includes(`"${code}"`)));
@@ -110,7 +110,7 @@ test("the client page lists the codes that its SDK sets", () => {
   expect(new Set(described)).toEqual(new Set(given));
 });
 
-/** Codes of an ErrorMessage by their sender, according to the page. */
+/** The codes of the ErrorMessages that `who` sends, according to the page. */
 function sentBy(who: string): string[] {
   return [...doc.matchAll(/^\| \d+ \| `(\w+)` \| \d \| \w+ \| ([^|]+) \|/gm)].flatMap(([, code = "", senders = ""]) =>
     senders.split(", ").includes(who) ? [code] : [],

@@ -1,4 +1,7 @@
-/** Code around a TypeScript fragment from a page, so that it can be type-checked. The fragment's imports go first. */
+/**
+ * Code around a TypeScript fragment from a page, so that the fragment can be type-checked. If the fragment has imports,
+ * they are moved before this code.
+ */
 interface Surroundings {
   readonly before: string;
   readonly after?: string;
@@ -16,7 +19,10 @@ const token = "declare const livekitUrl: string, token: string;";
 const parley = 'import type { Parley } from "@parley/client";\ndeclare const parley: Parley;';
 const inTool = 'import { defineTool } from "parley";\nexport default defineTool({ description: "x",';
 
-/** Fragments and the code around them, by page and first line. A block that is not listed is a complete module. */
+/**
+ * The code around each fragment, by the page and the first line of the fragment. A block that is not listed is a
+ * complete module.
+ */
 export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
   'clients/react/README.md: import { ParleyProvider, textOf, useMessage, useTalk } from "@parley/react";': {
     before: token,
@@ -70,7 +76,9 @@ export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
   },
 };
 
-/** By page and language: the test that runs these blocks, or compares them with real output. */
+/**
+ * The test that runs certain blocks or compares them with real output, by the page and the language of these blocks.
+ */
 export const CHECKED_BY: Readonly<Record<string, string>> = {
   "README.md mermaid": "test/docs/drawings.test.ts",
   "docs/how-it-works.md mermaid": "test/docs/drawings.test.ts",

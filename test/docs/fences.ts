@@ -6,7 +6,7 @@ export interface Fence {
   /** The text after the three backticks, which may be empty. */
   readonly language: string;
   readonly text: string;
-  /** Page and first line: the key of the block in tables of exceptions. */
+  /** The page and the first line of the block. The tables in fence-rules.ts list blocks by this name. */
   readonly name: string;
 }
 
@@ -35,7 +35,7 @@ export function commandsOf({ text }: Fence): string[] {
 const PROGRAMS =
   "npm|npx|docker|kubectl|git|curl|echo|mkdir|printf|for|sudo|cd|node|python3|pip|pytest|python|url|base";
 
-/** Whether a block without a language is typed by the reader, as opposed to printed. */
+/** Whether a block without a language contains commands that the reader types, as opposed to output. */
 export function isTyped(fence: Fence): boolean {
   if (fence.text.startsWith("$ ")) return true;
   const [first = ""] = commandsOf(fence);

@@ -7,7 +7,7 @@ import { findFreePorts } from "../support/servers/free-ports.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
 
 const page = await readFile("docs/hooks.md", "utf8");
-/** Inside the repository, where imports of the package resolve. */
+/** A folder inside the repository, so that imports of the package `parley` resolve. */
 const folder = resolve(".cache", `docs-hooks-${process.pid}`);
 
 beforeAll(() => mkdir(folder, { recursive: true }));

@@ -48,7 +48,7 @@ test.each(pages)("the environment variables that %s mentions are in .env.example
     "PAUSE_MS",
     "RECORD",
   ];
-  // A secret can be read from a file.
+  // Each secret can also be read from a file, whose path is in the variable with the suffix _FILE.
   const files = SECRET_NAMES.map((name) => `${name}_FILE`);
   const all = new Set([...known, ...foreign, ...files]);
   const unknown = [...named.map(([name]) => name), ...set].filter((name) => !all.has(name));

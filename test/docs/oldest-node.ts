@@ -15,7 +15,7 @@ export function oldestNode(): string {
   return `${version}.0`;
 }
 
-/** The folder with that Node's `node`, `npm` and `npx`. Downloaded once from npm into the cache. */
+/** The folder with `node`, `npm` and `npx` of the oldest Node. They are downloaded from npm once, into the cache. */
 export async function fetchOldestNode(): Promise<string> {
   const folder = join(ROOT, ".cache", `node-${oldestNode()}`);
   const programs = join(folder, "node_modules/.bin");

@@ -8,7 +8,9 @@ export const QUICKSTART = readFileSync(join(ROOT, "docs/quickstart.md"), "utf8")
 const FENCES = [...`${README}\n${QUICKSTART}`.matchAll(/^```(\w*)\n([^]*?)^```$/gm)];
 const BLOCKS = FENCES.flatMap(([, language, block = ""]) => (language === "" ? [block] : []));
 
-/** The block of commands that starts with this text. The first block is what a newcomer types first. */
+/**
+ * The block of commands that starts with this text. By default, the first block, which is what a newcomer types first.
+ */
 export function readmeBlock(start = ""): string {
   const block = BLOCKS.find((each) => each.startsWith(start));
   if (block === undefined)

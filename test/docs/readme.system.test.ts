@@ -17,7 +17,7 @@ import { type RunningProgram, Terminal } from "./terminal.ts";
 // npm installs hundreds of packages twice, which takes minutes on two busy cores.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 
-/** An empty folder, and terminals in it. Clones contain the last commit. */
+/** An empty folder into which the commands clone the repository. A clone contains only what has been committed. */
 const place = forFile(async () => {
   const path = await mkdtemp(join(tmpdir(), "parley-readme-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
@@ -77,7 +77,7 @@ async function askAloud(url: string): Promise<{ readonly shown: string; readonly
   for (const model of [listener, voice]) models.defer(() => model.close());
   const file = join(place.path, "question.wav");
   const { samples, sampleRate } = await voice.ask("What is twenty-one times two?");
-  // The microphone is silent until the agent has subscribed to it.
+  // Starts with silence, so that the agent has time to subscribe to the microphone before the question.
   const question = new Int16Array(SILENT_SECONDS * sampleRate + samples.length);
   question.set(
     samples.map((sample) => sample * 32_767),

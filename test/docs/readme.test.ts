@@ -12,7 +12,10 @@ import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
 import { QUICKSTART, README, ROOT } from "./readme-blocks.ts";
 
-/** Two folders deep like `tools/text/`, so that the examples' imports resolve. */
+/**
+ * The folder for the pages' examples. It is two folders deep, like `tools/text/`, because the examples contain relative
+ * imports.
+ */
 const folder = join(ROOT, ".cache", `docs-${process.pid}`);
 
 beforeAll(() => mkdir(folder, { recursive: true }));
@@ -56,7 +59,7 @@ function blockWith(page: string, firstLine: string): string {
   return blocks.find((block) => block.startsWith(firstLine)) ?? "";
 }
 
-/** Does what a worker's `POST /token` does, for one room. */
+/** Serves tokens for one room, as a worker's `POST /token` does. */
 async function serveTokens(room: string): Promise<AsyncDisposable & { url: string }> {
   const server = createServer((_request, response) => {
     void createToken(room, "alice").then((token) =>

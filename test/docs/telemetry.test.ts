@@ -33,7 +33,10 @@ const TYPE_OF: Record<string, string> = { string: "string", boolean: "boolean", 
 /** The emitted telemetry, in the page's notation. */
 interface Emitted {
   readonly spans: string[];
-  /** `name: type on span`. An event of a span is listed by its own name. */
+  /**
+   * Each attribute as `name: type on span`. If the attribute is on a span's event, the event's name replaces the
+   * span's.
+   */
   readonly attributes: string[];
   /** Only the names, including those on metrics and events. */
   readonly attributeNames: string[];
@@ -67,7 +70,7 @@ function emittedBy({ spans: all, metrics, logs }: OtlpReceiver): Emitted {
   };
 }
 
-/** A session in text that triggers everything the page describes. */
+/** Runs a text session that triggers everything except what needs a voice, a spent budget, a hook or a webhook. */
 async function talkInText(names: string): Promise<Emitted> {
   await using talk = await TelemetryAgent.start({
     env: {

@@ -27,7 +27,7 @@ export class Terminal {
     return output();
   }
 
-  /** Types commands, the last of which keeps running, and waits until that one prints the ready line. */
+  /** Types commands, the last of which keeps running. Resolves once this last command has printed the ready line. */
   async typeAndLeaveRunning(commands: string): Promise<RunningProgram> {
     const { child, output } = this.#spawn(commands);
     const closed = once(child, "close");

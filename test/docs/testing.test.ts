@@ -39,7 +39,7 @@ async function writeExamples(folder: string): Promise<void> {
 }
 
 test("the page's whole example passes, in TypeScript and in YAML", { timeout: 60_000 }, async () => {
-  // Inside the repository, where imports of the package resolve.
+  // The folder is inside the repository, so that imports of the package `parley` resolve.
   await mkdir(".cache", { recursive: true });
   await using folder = await tempFolder(resolve(".cache"));
   await copyAgent(folder.path);

@@ -9,7 +9,7 @@ import { PNG } from "../support/pictures.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** In the clone, so that `parley` is found. */
+/** A folder inside the repository, so that imports of the package `parley` resolve. */
 const folder = join(root, ".cache", `docs-tools-${process.pid}`);
 
 beforeAll(() => mkdir(folder, { recursive: true }));

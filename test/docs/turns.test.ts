@@ -104,14 +104,14 @@ test("every sentence that the page quotes is in the code", () => {
   const code = files.map((file) => readFileSync(file, "utf8")).join("\n");
   const prose = doc.replaceAll(/^```[^]*?^```/gm, "");
   const quoted = [...prose.matchAll(/[`"](\[?[A-Za-z][a-z]* [^`"\n]*)[`"]/g)].flatMap(([, sentence]) => sentence ?? []);
-  // An ellipsis replaces what the code fills in.
+  // On the page, an ellipsis stands for what the code fills in.
   const isInCode = (sentence: string) => sentence.split("…").every((part) => code.includes(part.trim()));
 
   expect(quoted.length).toBeGreaterThan(8);
   expect(quoted.filter((sentence) => !isInCode(sentence))).toEqual([]);
 });
 
-/** Consecutive deltas of one kind are one line. */
+/** An event as a line on the page. Consecutive deltas of one kind have equal lines, which the page shows only once. */
 function describe(event: TurnEvent): string {
   switch (event.type) {
     case "turn_start":

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { SPEECH_PROVIDERS, STT_NAMES, TTS_NAMES } from "../../src/voice/providers/provider-list.ts";
 
 /**
- * A cell of the table: the provider, if it is one of `names`. `otherwise` is the default where the embedded models are
- * missing.
+ * A cell of the table: a dash if the provider is not one of `names`, otherwise its name and whether it is a default.
+ * `otherwise` is the default if the embedded models are missing.
  */
 function describeProvider(names: readonly string[], otherwise: string, name: string): string {
   if (!names.includes(name)) return "–";

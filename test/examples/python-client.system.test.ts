@@ -120,7 +120,7 @@ test("a slow tool times out on the client, before the worker's own deadline", as
   agent.model.script([reply([toolUse("wait_for_local_file", { filePath: "never" })]), reply([text("Too slow.")])]);
   expect(await say(agent, "Wait")).toMatchObject({ code: 0, stdout: ["Too slow."] });
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout", extra_answers: [] }]);
-  // The worker has its own text for the model.
+  // This is the error that is stored. For a timeout, the model is shown another text, which is the worker's own.
   expect(await errors(agent)).toEqual([
     { error_code: "timeout", error_message: "Tool execution exceeded timeout of 1000ms" },
   ]);
@@ -198,7 +198,10 @@ test("a client that was killed and restarts numbers its stanzas from 1", async (
 const bytesOf = (type: number, body: object, stanzaId: number) =>
   encode({ stanzaId, conversationId: "c", type, meta: {}, body: { conversationId: "c", ...body } });
 
-/** A worker that sends only what a test tells it to, including messages that our worker never sends. */
+/**
+ * Starts a stand-in for the worker. It sends only what a test tells it to send, including messages that our worker
+ * never sends.
+ */
 async function startFakeWorker() {
   const roomName = `room-${createId()}`;
   const worker = await Participant.join(roomName, "fake-agent", { kind: "agent" });

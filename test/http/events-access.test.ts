@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A token with claims that no SDK would write. */
+/** Returns a token with claims that no SDK would write. */
 function signed(claims: object): string {
   const { apiKey, apiSecret } = livekit;
   const now = Math.floor(Date.now() / 1_000);

@@ -22,7 +22,7 @@ afterAll(async () => {
 const isEnd = ({ event }: ReadEvent) => event === "turn_complete";
 
 /**
- * The blocks' texts, as a reader has them that adds up the deltas. When a block starts again, its earlier text is
+ * Returns each block's text as a reader gets it by adding up the deltas. When a block starts again, its earlier text is
  * replaced.
  */
 function grown(events: readonly ReadEvent[]): Record<string, string> {
@@ -294,8 +294,8 @@ test(
 
     await reader.next(isEnd, 20_000);
     expect(texts(reader)).toHaveLength(30);
-    // The idle reader was cut off before everything was sent. It learns of that only now, when it reads what was
-    // buffered.
+    // The server has cut off the idle reader before sending everything. The reader notices this only now, when it reads
+    // what was buffered.
     await sleep(2_500);
     let bytes = 0;
     idle.on("data", (chunk) => (bytes += chunk.length)).resume();
@@ -337,7 +337,7 @@ test(
     expect(texts(reader)).toHaveLength(30);
     // Each reader could have up to 30 MB pending.
     expect(usedMemory() - before).toBeLessThan(400 * 2 ** 20);
-    // A participant may have five streams, and had all five open.
+    // A participant may have five streams, and this participant had all five open.
     const token = await roomToken(talk.room, { identity: "idle-0" });
     const reopen = async () => {
       const { status, body } = await server.getAs(token, `/session/${talk.id}/events`);

@@ -14,7 +14,10 @@ const add = defineTool({
   run: ({ a, b }) => ({ sum: a + b }),
 });
 
-/** Event and place. Consecutive deltas of one block are one line. */
+/**
+ * Returns one line per event: its name, and the block, state or step that it is about. Consecutive deltas of one block
+ * become one line.
+ */
 function outline(events: readonly ReadEvent[]): string[] {
   const lines = events.map(({ event, data }) =>
     [event, data["sequence"] ?? data["state"] ?? data["step"]].join(" ").trim(),
@@ -106,8 +109,8 @@ test("a turn with a tool in a real room is streamed live, and again from the mid
 });
 
 /**
- * Splits a transcript by the kind of event. A call is shown when it is stored, so the position of its events among the
- * turn's other events varies.
+ * Separates the `tool_state` events of a transcript from its other events. A call is shown when it is stored, so the
+ * position of its events among the turn's other events varies.
  */
 function byKind(transcript: string): Record<string, string[]> {
   const events = transcript.trim().split("\n\n");
@@ -116,7 +119,8 @@ function byKind(transcript: string): Record<string, string[]> {
 }
 
 test("the transcript in docs/events.md is what such a turn sends", async () => {
-  // A slow reader is sent the stored turn instead of live events, so this tool is slow enough for a busy machine.
+  // The tool is slow, so that the reader can keep up even on a busy machine. A reader that falls behind gets the stored
+  // turn instead of live events.
   const slowly = defineTool({
     description: "Adds.",
     input: z.object({ a: z.number(), b: z.number() }),

@@ -14,7 +14,7 @@ const blocksOf = (language: string) =>
 /** The same rules as in the page's config. */
 const RULES = [{ type: "edit", pattern: "secrets/**", action: "deny" as const }];
 
-/** A room whose model asks to write a file, and the page's names for its ids. */
+/** Starts a room whose model asks to write a file. `names` returns the names that the page uses for the ids. */
 async function startDemo() {
   const cleanup = new AsyncDisposableStack();
   const { tool } = guardedTool({ allowEditedInput: true });
@@ -45,7 +45,7 @@ async function startDemo() {
 
 type Demo = Awaited<ReturnType<typeof startDemo>>;
 
-/** The answer in the form of the page, which has names in place of ids, and 0 in place of times. */
+/** Converts an answer to the form that the page shows, with names in place of ids, and 0 in place of times. */
 async function asOnPage(demo: Demo, answer: string): Promise<string> {
   let named = answer;
   for (const [name, id] of await demo.names()) named = named.replaceAll(id, name);

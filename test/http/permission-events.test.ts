@@ -35,7 +35,7 @@ async function decide({ id, sessionId }: PermissionRecord, decision = REJECT): P
   return decided;
 }
 
-/** The events and ids that a stream shows for permissions. */
+/** Records the events and ids that a stream shows for permissions. */
 async function startFeed() {
   const { sessionId } = await storedRoom(database.sql);
   const events: string[] = [];

@@ -21,7 +21,7 @@ interface OpenPermission {
   readonly leftMs: number;
 }
 
-/** A session in a real room, whose model asks to write a file, and the HTTP server. */
+/** Starts a session in a real room, and the HTTP server. The model asks to write a file. */
 async function startWriting(
   options: Parameters<typeof guardedTool>[0] = {},
   paths: readonly string[] = ["notes/a.md"],

@@ -7,7 +7,7 @@ import { reply, text, toolUse } from "../../src/model-server/step.ts";
 
 const ROUNDS = 30;
 /**
- * How long after the approval the stop is sent, in ms. Requests take about as long to arrive, so either may come first.
+ * How many ms after the approval the stop is sent. A request takes about as long to arrive, so either may arrive first.
  */
 const APART_MS = [0, 2, 5, 10, 20];
 

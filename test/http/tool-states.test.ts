@@ -52,7 +52,8 @@ test("logs are streamed while the tool runs, and no older state follows a newer 
   await reader.next(isEnded);
 
   const shown = states(reader.events);
-  // A stream that was still reading the record when the call was opened does not show `pending`.
+  // `pending` may be missing: a stream does not show it if the stream was still reading the record when the call
+  // opened.
   expect(shown.at(-2)).toMatchObject({ status: "running" });
   expect(shown.at(-1)).toMatchObject({ status: "success" });
   expect(logsOf(shown.at(-1) ?? {})).toEqual(["one", "two", "three"]);
@@ -87,8 +88,8 @@ test("a huge output is truncated with a mark for readers", async () => {
 
   await talk.user.say("Go");
   const { data } = await reader.next(isEnded);
-  // Waits until the room has the result, too: if the participant left while receiving it, an unrelated error would
-  // follow.
+  // Waits until the participant has the result, too. If the participant left while receiving it, an unrelated error
+  // would follow.
   await talk.user.next("tool_use_result");
 
   expect(data["output"]).toMatch(/^x{262144}\n\[truncated: 900000 bytes, the first 262144 are shown\]$/);

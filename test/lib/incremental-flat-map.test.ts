@@ -6,7 +6,7 @@ interface Item {
   readonly letters: readonly string[];
 }
 
-/** Twelve items, whose lists share prefixes in places. */
+/** Twelve items. The list of each contains the first 0 to 3 of the same letters. */
 const items = Array.from({ length: 12 }, (_, index): Item => ({ letters: ["a", "b", "c"].slice(0, index % 4) }));
 const lists = fc.array(fc.array(fc.nat(items.length - 1).map((index) => items[index] as Item)), { maxLength: 20 });
 

@@ -47,7 +47,7 @@ const part = (index: number) => {
   return new AudioFrame(samples, RATE, 1, samples.length);
 };
 
-/** An output that can speak, and the samples that its track receives. */
+/** Starts an output that can speak. Also returns the samples that its track has received. */
 async function startOutput() {
   const track = vi.spyOn(AudioSource.prototype, "captureFrame");
   onTestFinished(() => track.mockRestore());
@@ -62,7 +62,7 @@ async function startOutput() {
   return { output, say, given };
 }
 
-/** Where a sample does not continue the previous one, and by how much it jumps. */
+/** Returns the size of each jump. A jump is where a sample is not one more than the sample before it. */
 function jumps(samples: readonly number[]): number[] {
   return samples.flatMap((sample, at) =>
     at > 0 && sample !== (samples[at - 1] ?? 0) + 1 ? [sample - (samples[at - 1] ?? 0) - 1] : [],

@@ -4,7 +4,7 @@ import { expect, inject, test, vi } from "vitest";
 import { onRegistered, startAgentsLog } from "../../src/livekit/job-processes.ts";
 import { type JobPool, type PooledJob, replaceJobPool } from "../../src/livekit/job-pool.ts";
 
-/** Runs nothing, and records the calls it receives. */
+/** A pool that runs nothing. It only records the calls that it receives. */
 class RecordingPool implements JobPool {
   readonly calls: string[] = [];
   readonly processes: PooledJob[] = [];
@@ -37,7 +37,7 @@ test("a LiveKit worker passes its jobs to our pool, terminates and drains them t
   const pool = new RecordingPool();
   const undo = await replaceJobPool(pool);
   const agent = "test/fixtures/agents/idle-agent.ts";
-  // With an agent name of its own, the server is assigned only these two rooms.
+  // The server has its own agent name, so it is assigned only these two rooms.
   const server = new AgentServer(new ServerOptions({ agent, agentName: "pooled", ...keys }));
   const registered = Promise.withResolvers<void>();
   onRegistered(server, registered.resolve);

@@ -67,7 +67,7 @@ test("LiveKit reports when a worker is registered, which then has no jobs", asyn
   startAgentsLog("silent");
   const [wsURL, apiKey, apiSecret] = [inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret")];
   const keys = { wsURL, apiKey, apiSecret, host: "127.0.0.1", port: 0 };
-  // With an agent name that nobody requests, the server is assigned no room.
+  // Nobody requests this agent name, so the server is assigned no room.
   const server = new AgentServer(
     new ServerOptions({ agent: AGENT, agentName: "nobody", numIdleProcesses: 0, ...keys }),
   );

@@ -2,7 +2,7 @@ import { expect, inject, test } from "vitest";
 import { createToken } from "../support/participant.ts";
 import { runNode, urlOf } from "./run-node.ts";
 
-/** Prints how many native log events reach JavaScript while an attribute is set. */
+/** Returns a program that sets an attribute, and prints how many native log events have reached JavaScript. */
 async function counting(load: string): Promise<string> {
   const token = await createToken("native-log", "listener");
   return `

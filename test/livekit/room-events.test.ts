@@ -49,7 +49,7 @@ test("a room handles its own events, and none from other rooms", async () => {
 test("a room that is forgotten has no listeners, even if we were not the ones who ended it", async () => {
   const room = await openRoom(createId(), "ann");
   const before = client().listenerCount("ffi_event");
-  // As when LiveKit closes the room.
+  // Simulates that LiveKit closes the room.
   (room as unknown as { cleanupOnDisconnect: () => void }).cleanupOnDisconnect();
   await room.disconnect();
 

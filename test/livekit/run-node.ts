@@ -4,11 +4,11 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** The output of a module that runs in a separate process. NODE_ENV is unset unless `env` contains it. */
+/** Runs a module in a separate process, and returns its output. NODE_ENV is unset unless `env` contains it. */
 export async function runNode(code: string, { env = {}, args = [] }: { env?: object; args?: readonly string[] } = {}) {
   const { NODE_ENV: _, ...inherited } = process.env;
   return run(process.execPath, [...args, "--input-type=module", "-e", code], { env: { ...inherited, ...env } });
 }
 
-/** The URL of a file, for an import in such a module. */
+/** Returns the URL of a file, for an import in the code that `runNode` runs. */
 export const urlOf = (path: string): string => pathToFileURL(path).href;

@@ -1,7 +1,7 @@
 import { glob, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 
-// A token is created only in documented ways, so grant-token.ts depends on no version.
+// grant-token.ts creates tokens only in documented ways, so it depends on no version.
 const files = await Array.fromAsync(glob("src/livekit/*.ts"));
 const pieces = files.filter((file) => !file.endsWith("grant-token.ts")).toSorted();
 
@@ -17,7 +17,7 @@ test.each(pieces)("%s was checked with the installed versions", async (file) => 
   });
 
   expect(checked.length).toBeGreaterThan(0);
-  // After an upgrade: check the comment's claim against the package, run this file's test, then write the new version
-  // there.
+  // After an upgrade, check the comment's claim against the package and run the tests of the file that contains the
+  // comment. Then write the new version into the comment.
   expect(checked).toEqual(await Promise.all(installed));
 });

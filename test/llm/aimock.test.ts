@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { toolUseId } from "../../src/conversation/block.ts";
 import { assistant, callModel, tool, toolResult, user } from "./call-model.ts";
 
-// A third-party mock: it agrees with ours about the stream, and checks histories independently.
+// A third-party mock. It agrees with ours about the stream, and checks histories independently.
 const mock = new LLMock({ port: 0 });
 beforeAll(async () => {
   mock.onMessage("hello", { content: "Hi there!", reasoning: "They greet me." });

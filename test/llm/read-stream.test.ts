@@ -188,7 +188,8 @@ test("a long delta is split into pieces, between which other work runs, and no c
   const word = "\u{1f600}".repeat(50_000);
   let turns = 0;
   let next: NodeJS.Immediate;
-  // Counts turns of the event loop. A timer would need a millisecond for each, and a fast machine finishes within one.
+  // Counts turns of the event loop. A timer would need a millisecond for each turn, but a fast machine may read the
+  // whole stream in less than that.
   const turn = () => {
     turns += 1;
     next = setImmediate(turn);

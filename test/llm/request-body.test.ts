@@ -8,7 +8,7 @@ import { toBody } from "../../src/llm/request-body.ts";
 const say = (role: HistoryMessage["role"], text: string): HistoryMessage => ({ role, blocks: [textBlock(text)] });
 const requestOf = (messages: readonly HistoryMessage[]) => buildRequest({ model: "m", maxTokens: 100, messages });
 
-/** What is sent, and what should be sent. */
+/** Returns the body that is sent, and the body that should be sent. */
 function sentAndExpected(messages: readonly HistoryMessage[]): [unknown, unknown] {
   const request = requestOf(messages);
   return [JSON.parse(toBody(request).toString()), JSON.parse(JSON.stringify({ ...request, stream: true }))];

@@ -27,7 +27,8 @@ import { forEachTest } from "../support/lifetimes.ts";
 const server = forEachTest(startModelServer);
 
 /**
- * The model server runs in this process, which is busy now and then: a shorter limit would mistake that for silence.
+ * How long the stream may be silent. The model server runs in this process, which is busy now and then. A shorter limit
+ * would mistake that for silence.
  */
 const IDLE_MS = 600;
 
@@ -166,8 +167,8 @@ test("a slow stream that makes progress is not cut off", async () => {
 
 test("a slow reader is not mistaken for a silent sender", async () => {
   server.script([reply([text("Some words that take their time")], { chunking: 10 })]);
-  // The reader's pause is longer than this limit. The limit is not shorter, because the sender runs in this process,
-  // which may be busy for a while.
+  // The reader's pause is longer than this limit. A shorter limit could be exceeded by the sender, which runs in this
+  // process and may be busy for a while.
   const model = createModel({ apiKey: "k", baseUrl: server.url, idleTimeoutMs: 500 });
   let count = 0;
   for await (const _ of model.stream(request([user("Hello")]), new AbortController().signal)) {

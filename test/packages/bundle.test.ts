@@ -10,12 +10,12 @@ import { forFile } from "../support/lifetimes.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** How much @parley/client may add to a page with livekit-client, minified and gzipped. */
+/** How much @parley/client may add to a page with livekit-client, in bytes, minified and gzipped. */
 const LIMIT_BYTES = 27_000;
 const PAGE = 'import { Room } from "livekit-client";\nconst room = new Room();\n';
 const WITH_CLIENT = `${PAGE}import { connect } from "@parley/client";\nconsole.log(await connect(room));\n`;
 
-// Inside the repository, where the client's own dependencies are found.
+// The folder is inside the repository, where the client's own dependencies are found.
 const app = forFile(() => tempFolder(join(ROOT, ".cache")));
 
 beforeAll(async () => {

@@ -40,7 +40,7 @@ test("the doctor lists each missing part, with what to do about it", async () =>
     }
   };
   await move(here, away);
-  // Without the machine's livekit-server, Go and espeak-ng.
+  // Hides livekit-server, Go and espeak-ng, even if they are installed on this machine.
   newcomer.env = { ...env, PATH: dirname(process.execPath), PARLEY_CACHE_DIR: join(newcomer.place, "empty") };
 
   const report = newcomer.parley("doctor").finally(() => (newcomer.env = env));
@@ -64,7 +64,7 @@ test(
     // Measures CPU time, because the duration of a test on a busy machine means nothing.
     const script = "for each in $(seq 20); do npm test > test.log 2>&1 || { cat test.log; exit 1; }; times; done";
     const printed = await newcomer.run("bash", "-c", script);
-    // Each `times` prints one line for the shell, and one for its children.
+    // Each `times` prints one line for the shell itself, and one line for its children.
     const sums = printed.split("\n").flatMap((line, index) => (index % 2 === 1 ? [toSeconds(line)] : []));
     const seconds = sums.map((sum, index) => sum - (sums[index - 1] ?? 0));
 
@@ -74,7 +74,7 @@ test(
   },
 );
 
-/** `0m1.204s 0m0.180s`: CPU time in programs, and in the kernel on their behalf. */
+/** Parses a line such as `0m1.204s 0m0.180s`: the CPU time of programs, and that of the kernel on their behalf. */
 function toSeconds(times: string): number {
   const parts = [...times.matchAll(/(\d+)m([\d.]+)s/g)];
   return parts.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
@@ -120,7 +120,7 @@ test("a test is created from a session, and passes; a transcript is printed, and
 
   const recorded = await newcomer.parley("record", "--room", "study");
   const transcript = await newcomer.parley("export", "--room", "study");
-  // For a participant who is in no room at the moment.
+  // Participants can be erased even when they are in no room.
   const erased = await newcomer.parley("erase", "--identity", "bob");
   newcomer.env = env;
   await running.stop();

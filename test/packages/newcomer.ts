@@ -17,13 +17,13 @@ type Manifest = Record<string, unknown> & Record<"dependencies" | "devDependenci
 
 /** An agent that `parley start` runs. */
 export interface RunningAgent {
-  /** Its output when it was ready. */
+  /** The agent's output once it was ready. */
   readonly ready: Readonly<Record<string, string>>;
   /** Presses Ctrl-C. Resolves to the processes that are left running. */
   readonly stop: () => Promise<readonly string[]>;
 }
 
-/** A newcomer who creates a first agent with the clone, in a folder outside of it. */
+/** Simulates a newcomer who creates a first agent from this repository, in a folder outside of it. */
 export class Newcomer implements AsyncDisposable {
   /** The packages, each in its own folder and as a tarball. */
   readonly built: string;
@@ -42,15 +42,15 @@ export class Newcomer implements AsyncDisposable {
     this.env = env;
   }
 
-  /** Builds the packages, and prepares a place for the agent. Nothing is installed yet. */
+  /** Builds the packages, and creates an empty folder for the agent. Nothing is installed yet. */
   static async arrive(): Promise<Newcomer> {
     const place = await mkdtemp(join(tmpdir(), "parley-newcomer-"));
     const built = join(ROOT, ".cache", `packages-${process.pid}`);
     const env = {
       ...process.env,
-      // Without this machine's own settings and the test runner's.
+      // Removes this machine's own settings and those of the test runner.
       ...Object.fromEntries(["NODE_ENV", ...Object.keys(VARIABLES)].map((name) => [name, undefined])),
-      // The Node that runs the tests, for npm and for the programs that npm installs.
+      // Puts the Node that runs the tests first, for npm and for the programs that npm installs.
       PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
       PARLEY_CACHE_DIR: join(ROOT, ".cache"),
       LOG_LEVEL: "warn",
@@ -62,7 +62,10 @@ export class Newcomer implements AsyncDisposable {
     return newcomer;
   }
 
-  /** Does what `npm run create` does before the installation: creates the folder with the packages' archives in it. */
+  /**
+   * Does what `npm run create` does before the installation: creates the agent's folder, which contains the packages'
+   * archives.
+   */
   async create(name: string): Promise<void> {
     this.agent = join(this.place, name);
     await runInit(this.agent);
@@ -81,7 +84,7 @@ export class Newcomer implements AsyncDisposable {
     await writeFile(path, JSON.stringify(manifest));
   }
 
-  /** @returns what the command prints. @throws {Error} with the whole output, when the command fails */
+  /** @returns the command's output. @throws {Error} with the whole output, if the command fails */
   async run(command: string, ...args: readonly string[]): Promise<string> {
     const options: ExecFileOptions = { cwd: this.agent, env: this.env, encoding: "utf8" };
     const { stdout } = await run(command, args, options).catch((error: unknown) => {
@@ -91,7 +94,7 @@ export class Newcomer implements AsyncDisposable {
     return String(stdout);
   }
 
-  /** Runs the package's command as it is installed. */
+  /** Runs the command `parley` of the installed package. */
   async parley(...args: readonly string[]): Promise<string> {
     return this.run(join(this.agent, "node_modules/.bin/parley"), ...args);
   }

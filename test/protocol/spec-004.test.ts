@@ -54,7 +54,7 @@ test("the schemas in schemas/ match the code", async () => {
   for (const [name, text] of messageSchemas()) expect(await readFile(`schemas/${name}`, "utf8")).toBe(text);
 });
 
-/** A message in the three forms that must agree, and how the wire differs from spec/004 on purpose. */
+/** The forms of a message that must agree, and how the wire differs from spec/004 on purpose. */
 interface Forms {
   readonly type: MessageType;
   readonly proto: DescMessage;
@@ -68,7 +68,7 @@ const FORMS: Readonly<Record<string, Forms>> = {
   toolCallState: {
     type: "tool_call_state",
     proto: ToolCallStateSchema,
-    // An empty text would not be valid JSON.
+    // Omitted if it is empty, because an empty text is not valid JSON.
     leftOut: ["inputJson"],
   },
   permissionRequest: { type: "permission_request", proto: PermissionRequestSchema },
@@ -76,7 +76,7 @@ const FORMS: Readonly<Record<string, Forms>> = {
     type: "permission_response",
     proto: PermissionResponseSchema,
     added: ["message", "editedInputJson", "state"],
-    // The sender's session is known already.
+    // May be omitted, because the worker knows the sender's session.
     leftOut: ["sessionId"],
   },
 };
@@ -89,7 +89,7 @@ interface JsonSchema {
   readonly required: readonly string[];
 }
 
-/** JSON has one kind of number, which is precise enough for an `int64` of milliseconds. */
+/** Returns a proto field's type in JSON. A JSON number is precise enough for an `int64` of milliseconds. */
 function jsonTypeOf(field: DescField): string {
   if (field.fieldKind === "list") return field.scalar === ScalarType.STRING ? "string[]" : "?";
   if (field.fieldKind !== "scalar") return "?";

@@ -5,7 +5,7 @@ import { givePackages } from "../../scripts/agents/give-packages.ts";
 import { versionOf } from "../../src/worker/own-package.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-/** An agent from an earlier version, next to the archives that a clone has built. */
+/** Creates an agent's folder as an earlier version left it, next to a folder with newly built archives. */
 async function earlierAgent(manifest: object) {
   const temp = await tempFolder();
   const [built, agent] = ["dist", "agent"].map((name) => join(temp.path, name)) as [string, string];

@@ -10,9 +10,7 @@ import { tempDatabase } from "../support/servers/temp-database.ts";
 const LEASE_MS = 3_000;
 const database = forFile(tempDatabase);
 
-/**
- * Claims the session of a worker that renews its lease every 300 ms, until the claim ends or `renewals` are used up.
- */
+/** Claims a session. Its owner renews the lease every 300 ms, and releases it after `renewals` renewals. */
 async function claimFromLiving({ keepsSession, renewals }: { keepsSession: boolean; renewals: number }) {
   const { sql } = database;
   const name = `room-${createId()}`;

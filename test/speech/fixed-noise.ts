@@ -1,6 +1,6 @@
 import type { Noise } from "../../src/speech/voice/sound/noise.ts";
 
-/** The noise that the expected samples were made with. It depends only on the frame and the frequency. */
+/** The noise with which the expected samples were made. It depends only on the frame and the frequency. */
 export class FixedNoise {
   #frame = 0;
 

@@ -10,8 +10,8 @@ await fetchSpeechFiles(FOLDER, VOICE_PARTS, () => {});
 export const VOICE_FOLDER = join(FOLDER, "hibari");
 
 /**
- * Returns onnxruntime-node if the variable contains the module's name. Otherwise `undefined`, because this repository
- * does not depend on that package.
+ * Loads onnxruntime-node from the module that `ONNXRUNTIME_NODE` names. Returns `undefined` without this variable,
+ * because this repository does not depend on the package.
  */
 async function findNodeRuntime(): Promise<OrtLike | undefined> {
   const name = process.env["ONNXRUNTIME_NODE"];

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { RemoteModel } from "../../src/speech/remote-model.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-/** A server on a Unix socket, and a model that asks it. `start` lets it listen. */
+/** Creates a server on a Unix socket, and a model that sends its questions there. `start` makes the server listen. */
 async function speechServer(answer: RequestListener) {
   const folder = await tempFolder();
   const socket = join(folder.path, "socket");

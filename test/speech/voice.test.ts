@@ -32,8 +32,8 @@ describe("the embedded voice", () => {
     expect(different).toEqual([]);
   });
 
-  // onnxruntime-node computes the same as Python's runtime. In wasm the phases drift apart: the same voice, but
-  // different samples.
+  // onnxruntime-node computes the same samples as Python's runtime. In wasm, the phases drift apart: the voice is the
+  // same, but the samples differ.
   test.skipIf(!NODE_RUNTIME).each(sentences)(
     "«$text» sounds like the original",
     async ({ text, length, every, samples }) => {

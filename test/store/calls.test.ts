@@ -125,7 +125,7 @@ test("open calls are found only in their session, and so is a call by its id", a
 
   const unsettled = await loadUnsettledCalls(database.sql, { sessionId });
   expect(unsettled).toMatchObject([{ call: { id: call.id }, resultInTurn: null, lateResult: null, isReplaced: false }]);
-  // The call's turn is running.
+  // Ended calls are included as well, because their turn is still running.
   expect(idsOf(await loadCallsNow(database.sql, { sessionId }))).toEqual([call.id, ended.id]);
   expect(await loadCall(database.sql, { sessionId, callId: call.id })).toMatchObject({ id: call.id });
   expect(await loadCall(database.sql, { sessionId: "another", callId: call.id })).toBeUndefined();

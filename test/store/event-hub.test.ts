@@ -28,7 +28,7 @@ const database = forFile(tempDatabase);
 
 const channel = { channel: EVENT_CHANNEL, loadMarks: loadSessionMarks };
 
-/** Counts the gaps that a follower of the session is notified of, and records its events. */
+/** Follows a session. Counts the gaps that the follower is notified of, and records the events. */
 async function follow(hub: EventHub, { lease: { sessionId } }: SessionWriter) {
   const heard = { gaps: 0, events: [] as string[] };
   hub.follow(sessionId, { onEvent: (payload) => heard.events.push(payload), onGap: () => (heard.gaps += 1) });
@@ -39,7 +39,7 @@ async function follow(hub: EventHub, { lease: { sessionId } }: SessionWriter) {
 const ends = { state: "completed" } as const;
 const outcome = failure("execution_error", "It broke");
 
-/** Each change of which a session's followers are notified, with a function that prepares it. */
+/** Each change that a session's followers are notified of, with a function that prepares the change. */
 const CHANGES: readonly [string, () => Promise<{ writer: SessionWriter; change: () => Promise<unknown> }>][] = [
   [
     "a turn begins",
@@ -117,7 +117,7 @@ function pollingHub(cleanup: AsyncDisposableStack): EventHub {
   return hub;
 }
 
-// Concurrent, because each test waits for the hub to look, which happens once a second.
+// The tests run concurrently, because each waits for the hub to look for changes, which happens once a second.
 test.concurrent.each(CHANGES)(
   "without notifications a follower is notified once when %s, and nobody else is",
   async (_, arrange) => {
@@ -131,7 +131,7 @@ test.concurrent.each(CHANGES)(
     await change();
 
     await vi.waitUntil(() => changed.gaps === 2, { timeout: 5_000 });
-    // When the hub looks once more, it finds nothing new.
+    // In this time, the hub looks for changes once more, and finds nothing new.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     expect([changed.gaps, other.gaps]).toEqual([2, 1]);
   },

@@ -22,12 +22,12 @@ export function sessionClaim(changes: Partial<SessionClaim> = {}): SessionClaim 
   };
 }
 
-/** A writer for the session, as the worker with this claim: by default the first. */
+/** Returns a writer for the session. It writes with the epoch of one claim, by default of the first. */
 export function writerOf(sql: Sql, sessionId: string, epoch = 1): SessionWriter {
   return { sql, lease: { sessionId, epoch } };
 }
 
-/** A new session. */
+/** Stores a new session. */
 export async function storedSession(sql: Sql): Promise<SessionWriter> {
   const claim = sessionClaim();
   await claimSession(sql, claim);
@@ -45,7 +45,7 @@ export function newTurn(changes: Partial<NewTurnRow> = {}): NewTurnRow {
   };
 }
 
-/** A new running turn in a new session. */
+/** Stores a new session with a running turn. */
 export async function storedTurn(sql: Sql): Promise<{ readonly writer: SessionWriter; readonly turn: NewTurnRow }> {
   const writer = await storedSession(sql);
   const turn = newTurn();
@@ -58,7 +58,7 @@ export function newCall(turnId: string, changes: Partial<Call> = {}): Call {
   return callOf({ ...own, toolName: "get_forecast", executionAsked: "either", input: { city: "Utrecht" }, ...changes });
 }
 
-/** A new pending call in a new turn. */
+/** Stores a new session with a running turn and a pending call. */
 export async function storedCall(sql: Sql): Promise<{
   readonly writer: SessionWriter;
   readonly turn: NewTurnRow;
@@ -79,10 +79,13 @@ export function useBlock(sequence: number, toolUseId: string, name = "get_foreca
   return { sequence, blockType: "tool_use", textContent: null, content };
 }
 
-/** Changes to a request. Without a `sessionId`, the request is for a new session. */
+/** Changes to a permission request. Without a `sessionId`, the request is for a new session. */
 export type PermissionChanges = Partial<NewPermission> & { readonly sessionId?: string };
 
-/** A request that asks ann about a new pending call, with the rows it depends on already stored. */
+/**
+ * Returns a permission request that asks ann about a new pending call. The rows that the request refers to are stored,
+ * but the request itself is not.
+ */
 export async function newPermission(
   sql: Sql,
   { sessionId, ...changes }: PermissionChanges = {},
@@ -112,13 +115,13 @@ export async function newPermission(
   return { writer, permission };
 }
 
-/** Stores such a request. */
+/** Stores the permission request that `newPermission` returns. */
 export async function storedPermission(sql: Sql, changes: PermissionChanges = {}): Promise<PermissionRecord> {
   const { writer, permission } = await newPermission(sql, changes);
   return await insertPermission(writer, permission);
 }
 
-/** A new session in its own room. */
+/** Stores a new session in its own room. */
 export async function storedRoom(
   sql: Sql,
   room = `room-${createId()}`,

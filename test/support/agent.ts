@@ -34,7 +34,7 @@ export interface AgentOptions {
   /** @defaultValue a new name */
   readonly roomName?: string;
   readonly tools?: Readonly<Record<string, Tool>>;
-  /** Replaces `tools`: a map that may change while the session runs. */
+  /** The server tools to use instead of `tools`. The map may change while the session runs. */
   readonly liveTools?: ReadonlyMap<string, ServerTool>;
   /** Reports changes to `liveTools`. */
   readonly toolNews?: LiveTools;
@@ -61,7 +61,7 @@ export interface AgentOptions {
   /** Anthropic's own tools to enable. */
   readonly serverTools?: readonly JsonObject[];
   readonly effort?: "low";
-  /** A model other than our strict server. */
+  /** The address of a model to use instead of our strict model server. */
   readonly modelUrl?: string;
   readonly retryBudgetMs?: number;
   /** Speech recognition and a voice; see voice-agent.ts. */
@@ -72,7 +72,7 @@ export interface AgentOptions {
   readonly logger?: Logger;
   /** Whether a proxy sits between the session and its database, so that a test can slow or cut the connection. */
   readonly hasDatabaseProxy?: boolean;
-  /** Another agent's database, so that both are workers of one installation. */
+  /** The database of another agent, so that both act as workers of one installation. */
   readonly databaseUrl?: string;
   /** The lifetime of the agent's own token. */
   readonly tokenTtlSeconds?: number;
@@ -98,7 +98,7 @@ export class TestAgent implements AsyncDisposable {
   readonly model: ModelServer;
   readonly sql: Sql;
   readonly databaseUrl: string;
-  /** Set with `hasDatabaseProxy`. */
+  /** The proxy in front of the session's database. Only set with `hasDatabaseProxy`. */
   database: TcpProxy | undefined;
   readonly #options: AgentOptions;
   readonly #cleanup: AsyncDisposableStack;
@@ -147,9 +147,10 @@ export class TestAgent implements AsyncDisposable {
   }
 
   /**
-   * Opens the session as a job process does. After `leave`, this acts as a new worker in the same room.
+   * Opens the session as a job process does. After `leave`, simulates a new worker in the same room.
    *
-   * @param job `metadata`: from the dispatch that creates this job. @defaultValue the metadata passed to `start`
+   * @param job `metadata` is the metadata of the dispatch that creates this job. @defaultValue the metadata passed to
+   * `start`
    */
   async join({ metadata = this.#options.metadata }: Pick<AgentOptions, "metadata"> = {}): Promise<void> {
     const { tools = {}, policy = {}, summaryModel, modelIdleTimeoutMs = 5_000, retryBudgetMs = 10_000 } = this.#options;
@@ -177,9 +178,9 @@ export class TestAgent implements AsyncDisposable {
       serveAgent(name, agentSchema.parse(definition), serving);
     const defaultAgent = serve(DEFAULT_AGENT, { instructions: "Be brief.", ...agent });
     const named = Object.entries(agents).map(([name, definition]) => serve(name, definition));
-    // LiveKit passes the room's id to a job.
+    // Sessions with hooks need the room's id, which LiveKit passes to a real job.
     const { hasHooks = this.#options.agents !== undefined, hasEndWebhook = false } = this.#options;
-    // This room ends soon after everybody has left.
+    // Makes the room end soon after everybody has left.
     const asked = { name: this.roomName, ...(this.#options.hasHooks && { departureTimeout: 2 }) };
     const sid = hasHooks ? (await this.#rooms().createRoom(asked)).sid : undefined;
     const jobId = createId();
@@ -236,13 +237,13 @@ export class TestAgent implements AsyncDisposable {
     };
   }
 
-  /** Deletes the room, and ends the session as its job then does. */
+  /** Deletes the room and ends the session, as a job does when its room is deleted. */
   async deleteRoom(): Promise<void> {
     await this.#rooms().deleteRoom(this.roomName);
     await this.ended();
   }
 
-  /** Waits until the room has ended, and ends the session. */
+  /** Waits until the room has ended, and then ends the session. */
   async ended(): Promise<void> {
     while (this.#room.isConnected) await sleep(10);
     await this.leave();
@@ -286,8 +287,8 @@ export class TestAgent implements AsyncDisposable {
   }
 
   /**
-   * The calls, in the order in which the model requested them. Writes to the record lag behind: a call that has ended
-   * may briefly be stored as running.
+   * The calls, in the order in which the model requested them. Waits up to 2 s while a call is stored as running,
+   * because the end of a call is stored with a delay.
    */
   async calls(): Promise<readonly CallRow[]> {
     const giveUpAt = performance.now() + 2_000;

@@ -11,7 +11,7 @@ export function roomApi(): RoomServiceClient {
   return new RoomServiceClient(url, inject("livekitApiKey"), inject("livekitApiSecret"));
 }
 
-/** The worker's identity, as a client sees it. */
+/** The identity of the agent in this client's room. */
 export function agentIn({ room }: Participant): string {
   const agent = [...room.remoteParticipants.values()].find(({ kind }) => kind === ParticipantKind.AGENT);
   if (!agent) throw new TypeError("The agent is not in the room");

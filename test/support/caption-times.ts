@@ -8,7 +8,7 @@ import { VoiceAgent } from "./voice-agent.ts";
 const INTERRUPTION = "Hold on, I would like to know what the weather is going to be like tomorrow in the east.";
 const ANSWER_MS = 60_000;
 
-/** Numbers take a voice much longer than words with as many letters. */
+/** Sentences with long numbers. A voice takes much longer for a number than for a word of the same length. */
 export const NUMBERS = [
   "The first number is 1234567890123.",
   "The second one is 9876543210987.",
@@ -96,7 +96,8 @@ export async function cutAnswer(
   await user.client.next("assistant_sentence", ({ text: said }) => said === "Sunny.", ANSWER_MS);
   const [turn] = await voice.agent.sql<{ heard: string }[]>`select heard from turns where heard is not null`;
   const words = timesOf(whole).words;
-  // The answer's sound ends within half a second of the interruption, before the next answer starts.
+  // The interrupted answer's sound ends within half a second, and the next answer starts later. So its last sound is
+  // the last one within a second.
   const seconds = (user.lastSoundBefore(from + 1_000) - began) / 1_000;
   return {
     stored: turn?.heard.match(/\S+/gu)?.length ?? 0,

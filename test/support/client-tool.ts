@@ -8,7 +8,7 @@ export const announced = (name: string, more: object = {}) => ({
   ...more,
 });
 
-/** The model calls this tool once, then says "Done." */
+/** Steps for the model: it calls this tool once, then says "Done." */
 export const scriptOf = (name: string, input: Record<string, unknown> = {}): Step[] => [
   reply([toolUse(name, input)]),
   reply([text("Done.")]),

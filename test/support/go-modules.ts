@@ -37,7 +37,11 @@ export function goModuleFile({ module, version, path }: GoModule & { readonly pa
   });
 }
 
-/** @param make creates the file in a temporary folder, and returns its path there */
+/**
+ * Returns the path of a file in the cache, and creates the file if it is missing.
+ *
+ * @param make creates the file in a temporary folder, and returns its path there
+ */
 async function cached(name: string, make: (folder: string) => Promise<string>): Promise<string> {
   const path = join(CACHE, name);
   if (existsSync(path)) return path;

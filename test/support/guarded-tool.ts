@@ -8,8 +8,8 @@ interface GuardedOptions {
 }
 
 /**
- * A tool that asks for permission and writes nothing. `ran` are the paths of its runs. With `broken`, it has no
- * pattern.
+ * A tool that asks for permission and writes nothing. `ran` lists the paths it was run with. For the path `broken`, its
+ * pattern is empty.
  */
 export function guardedTool(options: GuardedOptions = {}) {
   const ran: string[] = [];

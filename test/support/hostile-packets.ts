@@ -10,7 +10,7 @@ const around = (type: number, body: readonly number[]): Uint8Array =>
   Uint8Array.from([0x83, ...str("stanzaId"), 1, ...str("type"), type, ...str("body"), ...body]);
 const nested = (head: readonly number[], count: number): number[] => Array.from({ length: count }, () => head).flat();
 
-/** Inputs that have broken MessagePack decoders, alone and as the body of known messages. */
+/** Inputs that have broken MessagePack decoders. CORPUS contains each alone, and as the body of a message. */
 const BODIES: readonly (readonly number[])[] = [
   [0xdd, 0x02, 0, 0, 0],
   nested([0xdd, 0x02, 0, 0, 0], 10),
@@ -96,7 +96,10 @@ const oddTool = fc.dictionary(
   fc.oneof(oddValue, fc.constantFrom("scan", { type: "object" }, { type: "object", properties: { a: { type: 7 } } })),
 );
 
-/** Every field of every type, each with a value of any kind, in an envelope whose own fields may be wrong, too. */
+/**
+ * Messages with the fields of any message type, whose values are of any kind. The fields of the envelope may be wrong,
+ * too.
+ */
 const wrongTypes = fc
   .record(
     {

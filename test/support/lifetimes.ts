@@ -4,7 +4,8 @@ type Start<Thing> = () => Thing | Promise<Thing>;
 type Ending = Disposable | AsyncDisposable;
 
 /**
- * Starts something before each test in the calling file and ends it afterwards. Returns a proxy for the current test's.
+ * Starts something before each test in the calling file, and ends it after the test. Returns a proxy for what the
+ * current test uses.
  */
 export function forEachTest<Thing extends Ending>(start: Start<Thing>): Thing {
   return standIn(start, beforeEach, afterEach);
@@ -33,7 +34,7 @@ function standIn<Thing extends Ending>(start: Start<Thing>, before: Hook, after:
   return new Proxy({} as Thing, {
     get: (_, key) => {
       const value: unknown = Reflect.get(thing, key);
-      // A method can access only the private fields of its own object, not those of the proxy.
+      // Binds methods to the real object, because a method cannot access private fields through a proxy.
       return typeof value === "function" && !Object.hasOwn(thing, key) ? (value.bind(thing) as unknown) : value;
     },
     set: (_, key, value) => Reflect.set(thing, key, value),

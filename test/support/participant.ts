@@ -50,9 +50,9 @@ export async function createToken(room: string, identity: string, options: Token
 }
 
 /**
- * A client of the protocol as another team might write it: it knows bytes and LiveKit, and does nothing by itself. The
- * agent must join the room first if the client's packets matter, because LiveKit keeps nothing for participants who
- * join later.
+ * A client of the protocol as another team might write it: it uses only bytes and LiveKit, and does nothing by itself.
+ * If the client's packets matter, the agent must join the room first, because LiveKit keeps nothing for participants
+ * who join later.
  */
 export class Participant implements AsyncDisposable {
   readonly room = new Room();
@@ -124,8 +124,8 @@ export class Participant implements AsyncDisposable {
   }
 
   /**
-   * Passes on each text on a topic once it is complete. A text that is incomplete when this participant leaves is
-   * dropped.
+   * Calls `take` with each text on a topic, once the text is complete. Drops a text that is incomplete when this
+   * participant leaves.
    */
   onText(topic: string, take: (text: string, identity: string) => void): void {
     this.room.registerTextStreamHandler(topic, (reader, { identity }) => {
@@ -139,7 +139,10 @@ export class Participant implements AsyncDisposable {
     });
   }
 
-  /** Sends the first Configuration as a stream, so that the client's identity is known at once. */
+  /**
+   * Sends a Configuration, and waits for the worker's. It is sent as a stream, so that the client's identity is known
+   * at once.
+   */
   async configure(body: MessageBody<"configuration">): Promise<void> {
     const stanzaId = await this.send({ type: "configuration", body }, { asStream: true });
     const isAck = ({ message }: ReceivedEnvelope) =>

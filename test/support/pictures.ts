@@ -1,6 +1,6 @@
 const bytes = (base64: string) => new Uint8Array(Buffer.from(base64, "base64"));
 
-/** The smallest picture of each kind that the model can be shown. */
+/** A PNG of 1 × 1 pixels. The pictures below are as small. */
 export const PNG = bytes(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
 );
@@ -21,7 +21,7 @@ export function pngOf(width: number, height: number): Uint8Array {
   return png;
 }
 
-/** The same picture, padded to this many bytes. */
+/** `PNG`, padded to this many bytes. */
 export function pngOfBytes(length: number): Uint8Array {
   const png = new Uint8Array(length);
   png.set(PNG);

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 export const PACKAGE = join(ROOT, "clients/python");
 const REQUIREMENTS = join(PACKAGE, "requirements-dev.txt");
-/** The reason for which tests are skipped. */
+/** Why the tests of the Python client are skipped. */
 export const NO_PYTHON = "there is no python3 of version 3.11 or newer on this machine";
 const CACHE_DIR = join(ROOT, ".cache/python-client");
 
@@ -21,20 +21,21 @@ export interface Python {
   readonly command: string;
   /** The folder with the Python client's dependencies, without the client itself. */
   readonly packages: string;
-  /** Includes the client's sources. */
+  /** Variables for a Python process. PYTHONPATH includes the client's sources. */
   readonly env: NodeJS.ProcessEnv;
 }
 
 /**
- * A Python with the dependencies of our client and its tests, installed once for each `requirements-dev.txt` and Python
- * version. Undefined without a Python that the client supports.
+ * A Python with the dependencies of our client and its tests, which are installed once for each `requirements-dev.txt`
+ * and Python version. Undefined if this machine has no Python that the client supports.
  */
 export async function preparePython(): Promise<Python | undefined> {
   const found = await run("python3", ["-c", ABOUT]).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
-  // The executable itself: the `python3` on the PATH may be a script that searches for it on each start.
+  // The executable itself is used, because the `python3` on the PATH may be a script that searches for it on each
+  // start.
   const [isNew, command = "python3", version = ""] = found?.stdout.trim().split("\n") ?? [];
   if (isNew !== "True") {
     process.stderr.write(`The Python client is not tested: ${NO_PYTHON}\n`);
@@ -46,7 +47,8 @@ export async function preparePython(): Promise<Python | undefined> {
     .digest("hex")
     .slice(0, 16);
   const packages = join(CACHE_DIR, key);
-  // A folder of packages, not a virtual environment: it can be moved, and works for a Python without `venv`.
+  // Uses a folder of packages instead of a virtual environment: the folder can be moved, and Python needs no `venv` for
+  // it.
   const env = { PYTHONPATH: [join(PACKAGE, "src"), packages].join(delimiter), PYTHONDONTWRITEBYTECODE: "1" };
   const python = { command, packages, env };
   if (await stat(packages).catch(() => undefined)) return python;
@@ -77,7 +79,7 @@ interface Program {
   readonly cwd?: string;
 }
 
-/** The Python for the tests in the calling file, which are skipped without one. */
+/** Returns the Python for the tests in the calling file. Without a Python, the tests are skipped. */
 export function pythonForFile(): () => Python | undefined {
   let python: Python | undefined;
 
@@ -92,7 +94,10 @@ export function pythonForFile(): () => Python | undefined {
   return () => python;
 }
 
-/** Starts a Python program as a separate process, with the lines it writes. It is killed when the test ends. */
+/**
+ * Starts a Python program as a separate process, and collects the lines that it writes. It is killed when the test
+ * ends.
+ */
 export function startPython(python: Python | undefined, { args, env, cwd }: Program) {
   if (!python) throw new Error(NO_PYTHON);
   const child = spawn(python.command, args, {

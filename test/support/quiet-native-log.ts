@@ -1,4 +1,5 @@
 import { keepNativeLogOut } from "../../src/livekit/native-log.ts";
 
-// As in a worker. Otherwise JavaScript reads each log line, several hundred for a room that is joined and left.
+// Does the same as a worker. Otherwise, JavaScript would receive each line of the native library's log, several hundred
+// for a room that is joined and left.
 keepNativeLogOut();

@@ -7,7 +7,7 @@ import { validateRequest } from "../../src/model-server/validate-request.ts";
 
 export interface RequestChecker extends AsyncDisposable {
   readonly url: string;
-  /** The reasons for which the API would have refused requests, in order. */
+  /** Why the API would have refused requests: one reason for each such request, in order. */
   readonly rejections: string[];
   requestCount: number;
 }

@@ -20,7 +20,10 @@ async function speak(text: string): Promise<Int16Array> {
   return samples;
 }
 
-/** The seconds of sound in a spoken text, without the silence between words: `secondsHeard` if all of it was heard. */
+/**
+ * How many seconds of sound a spoken text has, without the silence between words. `secondsHeard` returns the same if
+ * all of the text was heard.
+ */
 export async function secondsOf(text: string): Promise<number> {
   return soundMs(await speechOf(text)) / 1_000;
 }

@@ -13,7 +13,7 @@ interface Timer {
 export class VirtualClock implements Disposable {
   /** Milliseconds since the epoch. */
   now = 1_700_000_000_000;
-  /** How far `Date` is off, as after someone has set the clock. */
+  /** How far `Date.now` is ahead of `now`, as after someone has set the system's clock. */
   skewMs = 0;
   readonly #timers = new Map<number, Timer>();
   readonly #real = {
@@ -70,7 +70,7 @@ export class VirtualClock implements Disposable {
     syncBuiltinESMExports();
   }
 
-  /** Lets time pass until no timer is left, or `untilMs` from now. */
+  /** Lets `untilMs` pass, and runs each timer that is due in this time. */
   async run(untilMs: number): Promise<void> {
     const end = this.now + untilMs;
     for (;;) {
@@ -97,7 +97,7 @@ export class VirtualClock implements Disposable {
     globalThis.clearTimeout = this.#real.clearTimeout;
     this.#takeSleep(this.#real.sleep);
     Object.defineProperty(Date, "now", this.#real.dateNow);
-    // The clock's own `now` hid the one on the prototype.
+    // The constructor has set an own `now`, which hides the one on the prototype.
     Reflect.deleteProperty(performance, "now");
   }
 }

@@ -11,9 +11,9 @@ import { Speaker, speechOf } from "./speaker.ts";
 interface VoiceAgentOptions extends AgentOptions {
   readonly choice?: Partial<SpeechChoice>;
   readonly settings?: Partial<VoiceSettings>;
-  /** Replaces the speech recognizer with the simulated server. */
+  /** The speech recognizer to use instead of the openai plugin with the simulated server. */
   readonly stt?: stt.STT;
-  /** Wraps espeak-ng, including each voice that an agent sets. */
+  /** Wraps espeak-ng. Called for the default voice, and for each voice that an agent sets. */
   readonly wrap?: (synthesizer: Synthesizer, voiceName?: string) => Synthesizer;
 }
 

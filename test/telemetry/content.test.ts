@@ -48,10 +48,10 @@ const fail = defineTool({
   },
 });
 
-/** A tool use's id from the API, and a tool's name: spans contain both, because they are not content. */
+/** A client tool's name. Spans may contain it, because the names of tools and the ids of their uses are not content. */
 const INVENTED_TOOL = "Mk18_tool";
 
-/** A turn in which everybody says something, observed to its end. */
+/** Plays a turn in which everybody says something, and exports all of its telemetry. */
 async function talkOfMarks(mode: string): Promise<TelemetryAgent> {
   await using shop = await HttpToolServer.start();
   await using bench = new McpBench({ shop: { url: shop.url } });

@@ -12,14 +12,14 @@ export interface TelemetryOptions {
   readonly settings?: Partial<TelemetrySettings>;
 }
 
-/** This process's telemetry, started as in a job process, and the OTLP endpoint that receives it. */
+/** The telemetry of this process, started as in a job process, together with the OTLP endpoint that receives it. */
 export class ExportedTelemetry implements AsyncDisposable {
   readonly receiver: OtlpReceiver;
   readonly telemetry: Telemetry;
   readonly logger: Logger;
   /** The log lines, which are exported as well. */
   readonly lines: string[] = [];
-  /** Sends the remaining telemetry. The endpoint keeps what it received. */
+  /** Sends the telemetry that was not exported yet. The endpoint keeps everything that it has received. */
   readonly close: () => Promise<void>;
 
   private constructor(receiver: OtlpReceiver, { env = {}, settings = {} }: TelemetryOptions) {

@@ -9,7 +9,10 @@ import { TelemetryAgent } from "./telemetry-agent.ts";
 
 const look = defineTool({ description: "Looks.", input: z.object({}), run: () => ({ seen: 3 }) });
 
-/** Two turns, and one that fails. Returns what the participant received, what was recorded, and how long it took. */
+/**
+ * Plays two turns, and a third that fails. Returns what the participant received, what was recorded, and how long all
+ * of it took.
+ */
 async function talkWith(agent: TestAgent) {
   const user = await agent.client("user");
   agent.model.script([
@@ -22,7 +25,8 @@ async function talkWith(agent: TestAgent) {
   const answers: string[] = [];
   for (const question of ["a", "b", "c"]) answers.push(await user.answerTo(await user.say(question)));
   const ms = performance.now() - startedAt;
-  // The last words are sent before the turn's end is stored, or even before its row is inserted.
+  // A participant may receive the last words before the turn's end is stored, or even before the turn's row is
+  // inserted.
   await expect.poll(() => agent.sql`select from turns where state <> 'running'`).toHaveLength(3);
   const turns = await agent.sql`select state, stop_reason, usage from turns order by position`;
   const blocks = (await agent.blocks()).map(({ block_type: type, text_content: said }) => ({ type, said }));
@@ -30,7 +34,8 @@ async function talkWith(agent: TestAgent) {
   const types = user.received.map(({ message }) => message.type);
   return {
     ms,
-    // A user message is acknowledged when it is stored, so the order of Acks among other messages varies.
+    // Acks are left out, because their order among other messages varies: a user message is acknowledged when it is
+    // stored.
     outcome: { answers, turns: [...turns], blocks, calls, types: types.filter((type) => type !== "acknowledgement") },
   };
 }

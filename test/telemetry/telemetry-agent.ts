@@ -36,12 +36,12 @@ export class TelemetryAgent implements AsyncDisposable {
     return this.#exported.lines;
   }
 
-  /** Sends the remaining telemetry while the session is still open. */
+  /** Exports the remaining telemetry while the session is still open. */
   async closeTelemetry(): Promise<void> {
     await this.#exported.close();
   }
 
-  /** Ends the session and sends the remaining telemetry. The endpoint keeps what it received. */
+  /** Ends the session and exports the remaining telemetry. The endpoint keeps everything that it has received. */
   async end(): Promise<void> {
     await this.agent.leave();
     await this.#exported.close();

@@ -18,8 +18,8 @@ const PARENT = "b7ad6b7169203331";
 const TRACEPARENT = `00-${TRACE}-${PARENT}-01`;
 
 /**
- * Every span with its parent's name, in order of start time. Spans that started in the same millisecond: outermost
- * first.
+ * Returns the name of every span with its parent's name, in order of start time. Of spans that started in the same
+ * millisecond, the outermost comes first.
  */
 function outline(spans: readonly OtlpSpan[]): string[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
@@ -99,8 +99,8 @@ test("one trace leads from the participant through the model and every kind of t
 
   const ours = receiver.spans.filter(({ scope }) => scope === "parley");
   const lines = outline(ours);
-  // The calls of a step do not wait for each other, so they may start in any order. The first one starts while the
-  // model is still answering.
+  // A step's calls do not wait for each other, so they may start in any order. The first call starts while the model is
+  // still answering.
   expect([...lines.slice(0, 2), ...lines.slice(2, 6).toSorted(), ...lines.slice(6)]).toEqual([
     `${PARENT} > invoke_agent parley`,
     "invoke_agent parley > chat claude-test",
@@ -334,7 +334,7 @@ test("a turn's record has the times of its spans, and so do clients that follow 
   });
   const ordered = (all: readonly TurnPart[]) =>
     all.toSorted((left, right) => byIds(left).localeCompare(byIds(right)) || left.fromMs - right.fromMs);
-  // Each is measured a moment apart from its span, so it may differ by 50 ms.
+  // A part and its span are measured a moment apart, so their times may differ by up to 50 ms.
   const near = (ms = NaN): unknown => expect.closeTo(ms, -2);
   expect(ordered(parts)).toEqual(
     ordered(ofSpans).map((part) => ({

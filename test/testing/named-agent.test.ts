@@ -12,7 +12,7 @@ import { tempDatabase } from "../support/servers/temp-database.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const database = forFile(tempDatabase);
-// In the repository, so that the agent's imports resolve.
+// The folder is inside the repository, so that the agent's imports resolve.
 const folder = forFile(() => tempFolder(import.meta.dirname));
 const config = () => join(folder.path, "parley.config.ts");
 

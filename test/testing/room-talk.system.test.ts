@@ -41,7 +41,7 @@ test.each(everywhere)("%s, a device answers and a permission is rejected", async
 
 test.each(everywhere)("%s, a device comes back and answers", async (_where, place) => {
   const model = scripted([{ use: { get_location: {} } }, "Paris."]);
-  // LiveKit needs up to a second to let the participant in again.
+  // The timeout allows for LiveKit, which needs up to a second to let the participant in again.
   const config = { ...tableAgent.config, toolTimeoutMs: 5_000 };
   await using talk = await startTalk({ ...tableAgent, config, model, ...place() });
   talk.device({ tools: { get_location: leave({ backAfterMs: 50, value: { city: "Paris" } }) } });

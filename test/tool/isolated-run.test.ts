@@ -145,7 +145,8 @@ test("messages that a package sends from the tool's thread have no effect", asyn
 
 test("a tool is notified when its call has ended, with the reason", async () => {
   const stop = new AbortController();
-  // Aborts only once the tool waits: a thread that is still loading would be ended without a notification.
+  // Aborts only once the tool is waiting. If the thread were still loading, it would be ended without notifying the
+  // tool.
   const log = () => stop.abort(new Error("The call has ended: timeout"));
   const { result } = run("wait", { signal: stop.signal, log });
 

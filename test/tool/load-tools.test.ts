@@ -5,7 +5,7 @@ import { loadTools } from "../../src/tool/load-tools.ts";
 
 let folder: string;
 beforeEach(async () => {
-  // Inside the repository, so that the tools' imports resolve.
+  // The folder is inside the repository, so that the tools' imports resolve.
   folder = await mkdtemp(join(import.meta.dirname, "tools-"));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));

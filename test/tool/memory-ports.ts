@@ -16,7 +16,7 @@ import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 
 interface Options {
   readonly tools?: Readonly<Record<string, ServerTool>>;
-  /** Participants and the tools they announced; `undefined` if their tools are unknown. */
+  /** The tools that each participant has announced; `undefined` for a participant whose tools are unknown. */
   readonly participants?: Readonly<Record<string, readonly AnnouncedTool[] | undefined>>;
   /** Whether the participants' clients claim `either` calls. @defaultValue true */
   readonly claims?: boolean;
@@ -26,15 +26,15 @@ interface Options {
   /** @defaultValue allows everything */
   readonly permit?: CallQuestions["permit"];
   readonly permitRunning?: CallQuestions["permitRunning"];
-  /** An earlier worker's forms, by their ids. */
+  /** Forms that an earlier worker has left open, by id. */
   readonly left?: ReadonlyMap<string, Call>;
   /** @defaultValue answers `cancel` */
   readonly askInWords?: FormPorts["askInWords"];
-  /** Called for a call's n-th request. */
+  /** Called for each request to the clients. `count` is the number of requests so far, including this one. */
   readonly sendRequest?: (call: Call, count: number) => Promise<void>;
 }
 
-/** A session around the calls, in memory. Records the calls that it receives, in order. */
+/** Simulates the session around the calls, in memory. Records the calls that it receives, in order. */
 export class MemoryPorts implements CallPorts {
   readonly opened: Call[] = [];
   readonly settled: Call[] = [];
@@ -124,7 +124,7 @@ export class MemoryPorts implements CallPorts {
   };
   readonly thrown: unknown[] = [];
 
-  /** The number of listeners on the turn's signal. */
+  /** How many listeners the turn's signal has. */
   get listenerCount(): number {
     return getEventListeners(this.controller.signal, "abort").length;
   }

@@ -5,12 +5,12 @@ import { installerEnvironment } from "../../src/tool/program-environment.ts";
 import { ClientProgram } from "../../src/conformance/client/client-program.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Starts the worker itself, which reads every variable that an author's config may read. */
+/** Files that start the worker itself. It gets all variables, because an author's config may read any of them. */
 const OURSELVES = ["src/cli/dev/run-dev.ts"];
 const STARTS = /(?<![.\w])(?:spawn|spawnSync|fork|execFile|execFileSync|exec|execSync|promisify\(execFile\))\(/gu;
 const OWN_NAME = /const (\w+) = promisify\(execFile\)/u;
 
-/** The calls in a source that start a program, each up to its closing bracket. */
+/** Returns the calls in a source that start a program, each up to its closing bracket. */
 function startsIn(source: string): string[] {
   if (!source.includes('from "node:child_process"')) return [];
   const [, name] = OWN_NAME.exec(source) ?? [];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MemoryPorts, serverTool } from "./memory-ports.ts";
 
-/** A tool that counts its runs, behind a gate that the test opens. */
+/** Creates a tool that counts its runs. Its calls wait at a gate, which the test opens. */
 function gated(more: { readonly readOnly?: boolean; readonly background?: boolean } = {}) {
   const gate = Promise.withResolvers<void>();
   let runs = 0;

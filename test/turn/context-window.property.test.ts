@@ -44,8 +44,8 @@ const limits = fc.record({
   more: fc.integer({ min: 1, max: 4_000 }),
 });
 /**
- * An API: how many tokens it counts per byte, which is never more than one, and whether it can count them before a
- * request.
+ * How an API counts tokens: `tokens` times half of the bytes of a request's messages, so less than one token per byte.
+ * If `counts` is true, the API can also count them before a request.
  */
 const api = fc.record({ tokens: fc.double({ min: 0.05, max: 1, noNaN: true }), counts: fc.boolean() });
 
@@ -77,9 +77,7 @@ test("no request exceeds the hard limit, whatever the conversation, its results 
   );
 });
 
-/**
- * Gives a turn's tool uses ids that no other turn uses, as `runStep` does if a tool use has an id that was used before.
- */
+/** Gives a turn's tool uses ids that no other turn uses. `runStep` does the same with an id that was used before. */
 function withOwnIds(record: TurnRecord, index: number): TurnRecord {
   const own = ({ content, ...block }: TurnBlock): TurnBlock => {
     const id = content?.["tool_use_id"];
@@ -90,7 +88,7 @@ function withOwnIds(record: TurnRecord, index: number): TurnRecord {
 
 const toCode = (error: unknown): string => (error instanceof AppError ? error.code : "no code");
 
-/** The history with a question at its end, as in a request. */
+/** Returns the history with a question at its end, as a request needs it. */
 function closed(history: readonly HistoryMessage[]): readonly HistoryMessage[] {
   const question = { blockType: "text", textContent: "Continue.", content: null };
   return history.at(-1)?.role === "assistant" ? [...history, { role: "user", blocks: [question] }] : history;

@@ -14,7 +14,7 @@ import { turn } from "../conversation/arbitrary-turns.ts";
 
 export const USAGE: Usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 2, cacheWriteTokens: 1 };
 
-/** One step of a model call: an event, or a function that is called when the stream reaches it. */
+/** A part of a model call's stream: an event, or a function that is called when the stream reaches it. */
 export type Item = ModelEvent | (() => unknown);
 export type Call = readonly Item[];
 
@@ -68,7 +68,7 @@ export const begin: ModelEvent = { type: "message_start", id: "msg", model: "m",
 const TOOLS: Readonly<Record<string, (use: ToolUse, signal: AbortSignal) => ModelAnswer | Promise<ModelAnswer>>> = {
   ok: ({ toolUseId }) => ({ content: `ok ${toolUseId}`, isError: false }),
   bad: () => ({ content: "It broke", isError: true }),
-  /** Ends with the turn, as a call does. */
+  /** Returns its result only when the turn is aborted, as a real call does. */
   waits: (_use, signal) =>
     new Promise((resolve) => {
       const end = () => resolve({ content: "Cancelled", isError: true });
@@ -85,11 +85,11 @@ export interface Setup {
   readonly tools?: typeof TOOLS;
   readonly durable?: () => Promise<void>;
   readonly more?: Partial<TurnDependencies>;
-  /** Called for each event before the turn continues. */
+  /** Called for each event. The turn continues after that. */
   readonly onEvent?: (event: TurnEvent, abort: (reason: TurnAbort) => void) => void;
 }
 
-/** A turn that has run with a scripted model and a record in memory. */
+/** Runs a turn with a scripted model, and keeps its record in memory. */
 export class MemoryTurn {
   readonly events: TurnEvent[] = [];
   readonly stored: TurnBlock[] = [];

@@ -14,7 +14,7 @@ const LONG =
 
 beforeAll(() => warmUp(HELLO, LONG));
 
-/** An agent, and the texts that its voices have received, in order. */
+/** Starts a voice agent. Also returns the texts that each agent's voice has received, in order. */
 async function startAgents(agents: Pick<AgentOptions, "agent" | "agents" | "tools">) {
   const said: (readonly [voice: string, text: string])[] = [];
   const voice = await VoiceAgent.start({

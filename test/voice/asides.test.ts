@@ -25,7 +25,7 @@ async function ask({ tools, steps }: Asked) {
   return { user, asked, [Symbol.asyncDispose]: () => voice[Symbol.asyncDispose]() };
 }
 
-/** Waits until everything said in reply has been heard. */
+/** Asks a question, and waits until everything that is said in reply has been heard. */
 async function hearReply(question: Asked) {
   const talk = await ask(question);
   const { user, asked } = talk;
@@ -35,7 +35,7 @@ async function hearReply(question: Asked) {
   return talk;
 }
 
-/** A session that uses a tool, which runs until the test releases it. */
+/** Starts a session that uses a tool. The tool runs until the test releases it. */
 async function startSlowTool(more: {
   readonly filler?: string;
   readonly fillerAfterMs?: number;

@@ -20,7 +20,7 @@ const spokenTurns = (voice: VoiceAgent) =>
     select state, heard from turns where spoken_at is not null order by position`;
 const callsOf = async (voice: VoiceAgent) => (await voice.agent.calls()).map(({ name, state }) => `${name} ${state}`);
 
-/** The model's own last message, as shown to the model in its last request. */
+/** Returns the model's own last message as the last request has shown it to the model. */
 function lastSaid(voice: VoiceAgent): string {
   const messages = voice.agent.model.requests.at(-1)?.body["messages"] as {
     role: string;

@@ -10,8 +10,8 @@ const QUESTION = "Hold on, what about the weather tomorrow?";
 beforeAll(() => warmUp(QUESTION));
 
 /**
- * Returns how many seconds of sound follow a question that costs `input` tokens, if `spent` of the budget's 1,000
- * tokens were used before.
+ * Asks a question that costs `input` tokens, in a session that has used `spent` of its budget of 1,000 tokens. Returns
+ * how many seconds of sound follow.
  */
 async function heardWith(spent: number, input: number): Promise<number> {
   await using voice = await VoiceAgent.start({ policy: { budget: { session: { tokens: 1_000 } } } });

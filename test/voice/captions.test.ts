@@ -10,7 +10,7 @@ const SOUND = "Hold on, I would like to know what the weather is going to be lik
 
 beforeAll(() => warmUp(SOUND, ...NUMBERS));
 
-/** When the sound of each sentence starts, in ms after that of the first. */
+/** Returns when the sound of each sentence starts, in ms after the start of the first sentence's sound. */
 async function beginnings(): Promise<number[]> {
   const starts: number[] = [];
   let samples = 0;
@@ -27,7 +27,7 @@ test("each sentence is shown within half a second of the start of its sound", { 
   await using voice = await VoiceAgent.start();
   const shownMs = await shownAfterSound(voice, NUMBERS);
   const lateMs = (await beginnings()).map((start, index) => Math.round((shownMs[index] ?? 0) - start));
-  // A text may be early, because its path is shorter than that of the sound.
+  // A text may also be early, because its path to the participant is shorter than that of the sound.
   expect(lateMs.filter((ms) => ms > 500 || ms < -500)).toEqual([]);
 });
 

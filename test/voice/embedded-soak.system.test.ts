@@ -40,7 +40,7 @@ async function recording(name: string): Promise<Int16Array> {
 
 const isKilledIn = (turn: number) => turn % KILL_EVERY === KILL_EVERY - 1;
 
-/** Sounds without words: a hum, a knock, hiss. */
+/** Returns half a second of sound without words: a hum, a knock or a hiss. */
 function noise(kind: number): Int16Array {
   return new Int16Array(RATE / 2).map((_, at) => {
     if (kind % 3 === 0) return 4_000 * Math.sin((at / RATE) * 2 * Math.PI * 60);
@@ -77,7 +77,7 @@ test(
     }
 
     const expected = Array.from({ length: TURNS }, (_, turn) => (turn % 2 === 0 ? "ten of clubs" : "seven of clubs"));
-    // If the process takes too long to come back, the agent says that it did not hear the utterance.
+    // If the killed process takes too long to come back, the agent says that it did not hear the utterance.
     const lost = understood.flatMap((words, turn) => (words === expected[turn] ? [] : [{ words, turn }]));
     expect(lost.filter(({ words, turn }) => words !== "" || !isKilledIn(turn))).toEqual([]);
     const [stored] = await voice.agent.sql`select count(*)::int as count from turns`;

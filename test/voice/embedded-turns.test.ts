@@ -62,7 +62,7 @@ test("the sound around a short pause is heard once, and with its soft consonants
   voice.agent.model.script(() => reply([text("Two cards.")]));
   const seven = await recording("seven-of-clubs");
 
-  // Both recordings begin and end with silence of their own.
+  // The recording begins and ends with silence, so there is a short pause between the two.
   await user.play(joined(seven, seven, silence(2_500)));
   const { text: said } = await user.client.next("transcription", ({ final }) => final);
 
@@ -80,6 +80,6 @@ test("words are shown while they are spoken, unless that is turned off", async (
     shown.push(user.client.all("transcription").filter(({ final }) => !final).length);
   }
 
-  // Without interim words, the client learns what was said only at the pauses.
+  // Without interim words, the client learns only at the pauses what was said.
   expect(shown[0]).toBeGreaterThan(shown[1] ?? 0);
 });

@@ -6,7 +6,10 @@ import { toolResults } from "../support/model-view.ts";
 import { Participant } from "../support/participant.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
-/** Real sound of some length. What the recognizer understands is set by the test. */
+/**
+ * What participants say aloud, no matter what a test is about. Each test sets the text that the recognizer returns for
+ * it.
+ */
 const SOUND = "What time is it?";
 const DONE = "So be it, my dear friend.";
 
@@ -26,7 +29,7 @@ const book = defineTool({
     }),
 });
 
-// Spoken, the questions and answers take 15 s.
+// Speaking the questions and answers takes 15 s.
 test(
   "a form is asked by voice, field by field, and the spoken answers are not messages",
   { timeout: 60_000 },

@@ -10,12 +10,15 @@ const REQUEST = "Write it down, please.";
 const BY_VOICE = { permission: { rules: [], byVoice: true, waitMs: 60_000 } };
 const DONE = "So be it, my dear friend.";
 
-/** Real sound of some length. What the recognizer understands is set by the test. */
+/**
+ * What participants say aloud, no matter what a test is about. Each test sets the text that the recognizer returns for
+ * it.
+ */
 const SOUND = "What time is it?";
 
 beforeAll(() => warmUp(SOUND));
 
-/** A session in which the participant has heard the question. */
+/** Starts a session in which the agent asks for permission. Resolves when the participant has heard the question. */
 async function startQuestion() {
   const { tool, ran } = guardedTool();
   const voice = await VoiceAgent.start({ tools: { write: tool }, policy: BY_VOICE });
@@ -90,7 +93,7 @@ test("a participant who speaks over the question is answered, and asked again af
   expect(ran).toEqual([]);
 });
 
-/** A session in which a participant without audio asks for a file immediately after joining. */
+/** Starts a session in which a participant without audio asks for a file immediately after joining. */
 async function reading(options: Parameters<typeof guardedTool>[0] = {}) {
   const { tool, ran } = guardedTool(options);
   const voice = await VoiceAgent.start({ tools: { write: tool } });

@@ -34,7 +34,7 @@ async function samplesOf(name: string): Promise<Int16Array> {
 
 const silence = (seconds: number) => new Int16Array(seconds * RATE);
 
-/** A microphone that was recorded before the agent heard it. */
+/** Publishes a microphone track that is marked as recorded before the agent could hear it. */
 async function publishRecorded({ room: { localParticipant } }: Participant) {
   const source = new AudioSource(RATE, 1, 10_000);
   const track = LocalAudioTrack.createAudioTrack("microphone", source);
@@ -63,7 +63,7 @@ async function send(client: Participant, bytes: Uint8Array, { trackId, to, mimeT
 
 const bytesOf = (samples: Int16Array) => new Uint8Array(samples.buffer);
 
-/** An agent that listens, a participant with a recorded microphone, and a way to send the recording. */
+/** Starts a session with a participant whose microphone was recorded before the agent could hear it. */
 async function start(voice: VoiceAgent) {
   voice.agent.model.script(() => reply([text("I see.")]));
   const client = await voice.agent.client("user");

@@ -6,8 +6,8 @@ import { announced } from "../support/client-tool.ts";
 
 const SPECULATES = { settings: { speculate: true, endOfTurnMs: 2_500 } };
 
-// On a busy machine, an utterance may be heard in several pieces, each of which may call the model. These tests'
-// recognizer returns the whole text for each piece.
+// On a busy machine, an utterance may be heard in several pieces, and the model may be called for each of them. The
+// recognizer of these tests returns the whole text for each piece.
 
 beforeAll(() => warmUp("What time is it?", "Hello there."));
 

@@ -11,7 +11,7 @@ const COUGH = "Hm.";
 
 beforeAll(() => warmUp(QUESTION, COUGH));
 
-/** A slow recognizer of whole utterances. It returns words for the first one only. */
+/** A slow recognizer of whole utterances. It returns words only for the first utterance. */
 class LateRecognizer extends stt.STT {
   readonly label = "late";
   #asked = 0;

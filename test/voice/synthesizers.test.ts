@@ -51,7 +51,7 @@ test("espeak-ng speaks for as long as a text takes, in any language whether supp
   expect([short > 0.4, long > 2 * short]).toEqual([true, true]);
   expect(await secondsOf(synthesizer, "- Guten Morgen.", "de-DE")).toBeGreaterThan(0.4);
   expect(await secondsOf(synthesizer, "Hello.", "tlh")).toBeGreaterThan(0.2);
-  // As a path, this voice would lead to an endless file.
+  // If the name of this voice were used as a path, it would lead to an endless file.
   expect(await secondsOf(synthesizer, "Hello.", "../../../../../../dev/urandom")).toBeGreaterThan(0.2);
   await synthesizer.close();
 });
@@ -89,7 +89,9 @@ test("a server that fails causes an error, and no unhandled rejection", async ()
   await expect(secondsOf(await openai(), "Hello.")).rejects.toThrow("400");
 });
 
-/** A plugin whose stream fails on one particular text. On any other text, it continues until it is released. */
+/**
+ * A plugin whose stream fails for one particular text. For any other text, the stream continues until it is released.
+ */
 class SharedVoice extends tts.TTS {
   readonly label = "shared";
   readonly released = Promise.withResolvers<void>();

@@ -83,8 +83,8 @@ test("ordinary LiveKit clients see the agent's states and read what it says", as
   user.client.onText("lk.transcription", (whole, identity) => {
     if (identity.startsWith("agent")) read.push(whole);
   });
-  // The model takes 100 ms for each piece, because a state that lasts less than 40 ms is not published. Without the
-  // delay, the voice would start sooner than that.
+  // The model takes 100 ms for each piece. Without this delay, the voice would start within 40 ms, and a state that
+  // lasts less than 40 ms is not published.
   voice.agent.model.script([reply([toolUse("clock")]), reply([text("It is ten past two.")], { slow: 100 })]);
   await user.client.answerTo(await user.client.say("What time is it?"));
   await expect
@@ -120,7 +120,8 @@ test("of two participants the one who is speaking is listened to, whoever joined
   const talker = await voice.speaker("talker");
   voice.agent.model.script(() => reply([text("Hello.")]));
   voice.understand("Good morning to you.");
-  // The first words reveal that the participant is speaking, and the recognizer listens from then on.
+  // At the first words, the agent notices which participant is speaking. The recognizer listens to that participant
+  // from then on.
   await talker.say("Good morning to you my dear agent how are you doing today in this fine weather?");
   await talker.client.next("assistant_sentence", (sentence) => sentence.text === "Hello.");
   const [turn] = await voice.agent.sql`select participant_identity from turns`;

@@ -27,11 +27,12 @@ test("speech is part of its turn's trace, LiveKit's spans join the trace, and no
   expect(foreign.length).toBeGreaterThan(0);
   expect([receiver.text.includes("weather tomorrow"), receiver.text.includes("seven eight")]).toEqual([false, false]);
   const turns = receiver.named("invoke_agent parley");
-  // The first question was typed.
+  // The first question was typed, so there is a span only for the second one.
   const [hearing, ...others] = receiver.named("parley.hearing");
   expect([hearing?.parentSpanId, others]).toEqual([turns[1]?.spanId, []]);
   const spoken = Number(hearing?.attributes["parley.hearing.spoken"]);
-  // From the last sound to the turn: the silence that ends an utterance, and the recognizer's time.
+  // The rest of the span is the time from the last sound to the turn: the silence that ends an utterance, and the
+  // recognizer's time.
   const silence = ((hearing?.end ?? 0) - (hearing?.start ?? 0)) / 1e9 - spoken;
   expect(spoken).toBeGreaterThan(1);
   expect(silence).toBeGreaterThan(0.2);

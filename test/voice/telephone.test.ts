@@ -4,18 +4,22 @@ import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { toolResults } from "../support/model-view.ts";
 
-/** Real sound of some length. What the recognizer understands is set by the test. */
+/**
+ * What participants say aloud, no matter what a test is about. Each test sets the text that the recognizer returns for
+ * it.
+ */
 const SOUND = "What time is it?";
 
 beforeAll(() => warmUp(SOUND));
 
-/** A telephone caller who has asked for something that needs permission. */
+/** Starts a call in which a caller has asked for something that needs permission. */
 async function call({ byVoice }: { readonly byVoice: boolean }) {
   const { tool, ran } = guardedTool();
   const policy = { permission: { rules: [], byVoice, waitMs: 60_000 } };
   const voice = await VoiceAgent.start({ tools: { write: tool }, policy });
   const caller = await voice.caller("caller");
-  // Replies depend on the request and not on its order, because a call made too early is dropped.
+  // Each reply depends on its request, not on the order of the requests, because a model call that was made too early
+  // is dropped.
   voice.agent.model.script(({ body }) =>
     JSON.stringify(body["messages"]).includes("tool_result")
       ? reply([text("So be it.")])

@@ -16,7 +16,7 @@ const turnsOf = ({ agent }: VoiceAgent) =>
   agent.sql<{ state: string; heard: string | null; isSpoken: boolean }[]>`
     select state, heard, spoken_at is not null as "isSpoken" from turns order by position`;
 
-/** A session in which the agent has started to speak a long answer, and the turn has ended. */
+/** Starts a long answer. Resolves when the turn has ended and the agent has begun to speak the answer. */
 async function startLongAnswer(voice: VoiceAgent): Promise<Speaker> {
   const user = await voice.speaker("user", { features: ["blocks"] });
   voice.agent.model.script([reply([text(LONG)]), reply([text("Sunny.")])]);

@@ -16,7 +16,7 @@ const QUESTION = "What time is it?";
 
 const LONG = "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start.";
 
-/** A worker, and a participant in a room with it who speaks and listens. */
+/** Starts a worker, and a participant in its room who speaks and listens. */
 async function talk() {
   await using started = new AsyncDisposableStack();
   const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });

@@ -117,7 +117,7 @@ test("an answer that ends while Stop has the focus moves the focus to the messag
   await expect.poll(() => focused(page)).toBe("message");
 });
 
-/** The number of elements with an endless animation. */
+/** Counts the elements with an endless animation. */
 const MOVING = "document.getAnimations().filter((each) => each.effect.getTiming().iterations === Infinity).length";
 
 test("nothing is animated for people who prefer reduced motion", async () => {

@@ -6,7 +6,10 @@ const COLORS = [
   { colorScheme: "light", forcedColors: "active" },
 ] as const;
 
-/** The problems that axe finds in the page's current state, in light, dark and forced colors, each with its element. */
+/**
+ * Returns the problems that axe finds in the page as it is now, each with its element. Checks light, dark and forced
+ * colors.
+ */
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   const findings = [...(await run(page))];

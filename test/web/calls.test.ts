@@ -153,7 +153,7 @@ test("arguments may be changed before a call runs, if the tool accepts them", as
 
   await page.reload();
   await card.locator("summary").click();
-  // Including the duration.
+  // The card is the same as before, including the duration.
   await expect.poll(() => card.textContent()).toBe(known);
 });
 
@@ -169,7 +169,7 @@ test("a question shows its arguments' hidden characters, and Escape does not clo
   for (let count = 0; count < 3; count++) await page.keyboard.press("Escape");
   await dialog.getByRole("button", { name: "Allow once" }).click();
   await page.getByText("That is all.", { exact: true }).waitFor();
-  // The arguments are unchanged: writing hidden characters out does not count as an edit.
+  // The arguments count as unchanged: writing hidden characters out is not an edit.
   expect(lastResult()).not.toContain("The participant changed the arguments");
 });
 
@@ -205,7 +205,7 @@ test("a person's own refusal is shown as such, with the person's words, even aft
   }
 });
 
-/** Sets the page's clock ten minutes ahead of the worker's. */
+/** Sets the clock of the page ten minutes ahead of the worker's clock. */
 const AHEAD = `(() => {
   const RealDate = Date;
   globalThis.Date = class extends RealDate {

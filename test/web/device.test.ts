@@ -76,7 +76,9 @@ test("an attached picture is sent to the model with the message, and a removed o
   await page.locator(".message.user").getByText("dot.png").waitFor();
 });
 
-/** Creates a picture in the page like a photo: large, and with many colors. Passes it to the page in an event. */
+/**
+ * Creates a picture in the page that is like a photo: large, and with many colors. Pastes or drops it into the page.
+ */
 const givePicture = (event: "paste" | "drop") => `(async () => {
   const canvas = Object.assign(document.createElement("canvas"), { width: 3000, height: 2000 });
   const context = canvas.getContext("2d");
@@ -100,7 +102,7 @@ test.each(["paste", "drop"] as const)(
     const page = await world.join();
     world.model.script([reply([text("Noise.")])]);
 
-    // More than fits into an envelope.
+    // The picture is larger than an envelope may be.
     expect(await page.evaluate<number>(givePicture(event))).toBeGreaterThan(4_194_304);
     await page.getByRole("list", { name: "Attached" }).locator("img").waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
@@ -221,7 +223,7 @@ test("without a folder picker a file input shares a folder, until that is revoke
   expect(offered()).not.toContain("read_local_file");
 });
 
-/** A page with a request from a tool on the server. */
+/** Opens a page, and makes a tool on the server show a form there. */
 async function openServerForm({ isAnswered = true, ...joining }: { isAnswered?: boolean; room?: string } = {}) {
   const page = await world.join(joining);
   world.model.script([reply([toolUse("book_table")]), ...(isAnswered ? [reply([text("So be it.")])] : [])]);
@@ -256,7 +258,7 @@ test("a tool's form is filled in with the keyboard alone, and an error is shown 
   expect(await form.getByLabel("How many people").inputValue()).toBe("4");
   expect(await form.getByLabel("Inside").isChecked()).toBe(true);
   expect(await form.getByLabel("Code").inputValue()).toBe("ab");
-  // The second form has no separate card.
+  // The form is shown a second time, but gets no card of its own.
   expect(await page.locator(".call").count()).toBe(1);
   await page.getByText("The agent: Waiting for you").waitFor();
   await form.getByLabel("Code").fill("AB");
@@ -319,7 +321,7 @@ test("a form closes with its call", async () => {
 test("axe finds no problem in a form, even on a narrow page", async () => {
   const { page } = await openServerForm({ isAnswered: false });
   expect(await accessibilityProblems(page)).toEqual([]);
-  // Tall enough for the whole form: fields that are scrolled behind its buttons cannot be clicked.
+  // The page is tall enough for the whole form, because fields that are scrolled behind its buttons cannot be clicked.
   await page.setViewportSize({ width: 320, height: 1_600 });
 
   expect(await accessibilityProblems(page)).toEqual([]);

@@ -26,7 +26,7 @@ test("a spent daily budget is reported in the next session", async () => {
   world.model.script([reply([text("Good morning.")])]);
   await say(page, "Hello");
   await page.getByText("Good morning.", { exact: true }).waitFor();
-  // Frees the session's place for the next room.
+  // Frees the session's slot for the next room.
   await world.parts.rooms.deleteRoom("orchard");
 
   const next = await world.join({ name: "Zoe", room: "yard" });
@@ -39,14 +39,14 @@ test("a spent daily budget is reported in the next session", async () => {
 });
 
 test("a room for which all workers are full says so, and what to do", { timeout: 60_000 }, async () => {
-  // Rooms from earlier tests may still be open, so three more rooms are too many in any case.
+  // Three more rooms are too many in any case, whether or not the rooms from earlier tests are still open.
   const pages = await Promise.all(["one", "two", "three"].map((room) => world.join({ room, waits: false })));
 
   const full = await Promise.any(
     pages.map(async (page) =>
       page
         .getByText("All workers are full.")
-        // The page says so only after the worker has checked all rooms several times.
+        // The page reports this only after the worker has checked all rooms several times.
         .waitFor({ timeout: 45_000 })
         .then(() => page),
     ),

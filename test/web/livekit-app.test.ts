@@ -80,8 +80,8 @@ test("an app with LiveKit's React hooks continues when the session's process is 
   await first.ended;
   await ask(parts, page, "Here I am.");
 
-  // By then, the earlier agents have left. The app's first state is ignored, because it is from before the session
-  // started.
+  // After this pause, the earlier agents have left. The app's first state is ignored, because the app had it before the
+  // session started.
   await page.waitForTimeout(3_000);
   const states = (await statesOf(page)).slice(1);
   expect(states.at(-1)).toBe("listening");
@@ -103,7 +103,7 @@ test(
     const worker = await parts.run({ env: { STT: "embedded", PARLEY_CACHE_DIR: CACHE, LIVEKIT_AGENT_NAME: "late" } });
     await worker.ready;
 
-    // The microphone plays the recording, of about a second, as soon as it is turned on.
+    // As soon as the microphone is turned on, it plays the recording, which takes about a second.
     const room = await openApp(parts, page, { hasMicrophone: true });
     await page.waitForTimeout(1_500);
     const { url, apiKey, apiSecret } = parts.livekit;

@@ -128,7 +128,7 @@ test("an answer's headings, tables, lists, code and links are rendered, and noth
   await answer.getByRole("button", { name: "Copy" }).click();
   await answer.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe("select 1 < 2;");
-  // The table itself scrolls.
+  // Only the table itself scrolls sideways, not the page.
   const widths = await page.evaluate(
     "['.scroll', '.table'].map((name) => document.querySelector(name)).map((each) => each.scrollWidth - each.clientWidth)",
   );

@@ -28,7 +28,7 @@ interface JoinOptions extends BrowserContextOptions {
   readonly waits?: boolean;
   /** Device tools to switch on. */
   readonly devices?: readonly string[];
-  /** A script that runs before the page's own, on each load. */
+  /** A script that runs on each load, before the page's own scripts. */
   readonly before?: string;
 }
 
@@ -80,10 +80,10 @@ export class PageWorld implements AsyncDisposable {
     return world;
   }
 
-  /** A worker's first turn and a browser's first page are slow, which should not count against a test's time. */
+  /** Plays a first turn in a first page. Both are slow, and their time should not count against that of a test. */
   async #warmUp(): Promise<void> {
     const page = await this.#newPage({});
-    // As long as the hook that starts the world may take.
+    // The same timeout as that of the hook that starts the world.
     page.setDefaultTimeout(60_000);
     await page.goto(this.url);
     await this.#enter(page, "first");
@@ -119,8 +119,7 @@ export class PageWorld implements AsyncDisposable {
   }
 
   /**
-   * Ends a test's session, so that it does not affect other tests: a call left waiting would end later, and call the
-   * model.
+   * Ends a test's session. Otherwise, a call that was left waiting would end during a later test, and call the model.
    */
   #endWithTest(page: Page, room?: string): void {
     const { url, apiKey, apiSecret } = this.parts.livekit;
@@ -139,7 +138,7 @@ export class PageWorld implements AsyncDisposable {
   async #newPage(options: BrowserContextOptions): Promise<Page> {
     const context = await this.#browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
     const page = await context.newPage();
-    // As long as a test may take.
+    // The same timeout as that of a test.
     page.setDefaultTimeout(20_000);
     page.on("console", (line) => {
       if (line.type() === "error") this.complaints.push(line.text());

@@ -5,7 +5,7 @@ import { jobProcesses } from "../worker/support/run-main.ts";
 import { accessibilityProblems } from "./accessibility-problems.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";
 
-/** Gives the page a microphone. Nothing is said here, so the recognizer is never called. */
+/** With these settings, the page offers a microphone. Nothing is said here, so the recognizer is never called. */
 const EARS = { STT: "openai", STT_BASE_URL: "http://127.0.0.1:9/v1", OPENAI_API_KEY: "test" };
 const world = forFile(() => PageWorld.start({ env: EARS }));
 
@@ -111,7 +111,7 @@ test("a broken network is reported, and messages written meanwhile are answered 
   expect(world.model.rejections).toEqual([]);
 });
 
-/** LiveKit's client itself notices a silent network only after 15 s. */
+/** How long the page may take to notice that the network is silent. LiveKit's client itself takes 15 s. */
 const SOON = { timeout: 9_000 };
 
 test("a network that the browser loses is reported immediately, until it is back", async () => {
@@ -131,7 +131,7 @@ test("a connection that falls silent while nothing is said is soon reported, unt
   const page = await world.join();
   const { pid } = world.parts.livekit;
   const lost = page.getByText("The connection is lost. Reconnecting");
-  // An idle connection triggers no warning.
+  // An idle connection must not trigger a warning.
   await page.waitForTimeout(4_000);
   expect(await lost.count()).toBe(0);
 

@@ -10,7 +10,7 @@ import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
-/** An answer or a reload takes longer than a poll waits by default. */
+/** The timeout of polls for an answer or a reload, which take longer than a poll waits by default. */
 const SOON = { timeout: 10_000 };
 
 /** Records each text that an answer has shown while it grew. */
@@ -182,13 +182,13 @@ test("a page that is reloaded in the middle of a call continues with it", async 
   const texts = await page.locator(".message .text").allTextContents();
   expect(texts).toEqual(["Ask me what I drink", "I ask.", "Good choice."]);
   expect(lastResult()).toContain("Tea");
-  // It is a single answer, and can be regenerated.
+  // The page shows a single answer, which can be regenerated.
   expect(await page.locator(".message .who").allTextContents()).toEqual(["You", "Agent"]);
   await page.locator(".message.assistant").hover();
   await page.getByRole("button", { name: "Answer again" }).waitFor();
 });
 
-/** Sets the page's clock a day and ten minutes ahead of the worker's. */
+/** Sets the clock of the page a day and ten minutes ahead of the worker's clock. */
 const AHEAD = `(() => {
   const RealDate = Date;
   globalThis.Date = class extends RealDate {
@@ -348,7 +348,7 @@ test("an answer that another person has regenerated replaces the first one for b
   await ann.getByText("Spelt.", { exact: true }).waitFor();
   await answerAgain(ben, "Oats.");
 
-  // Before the first page's room ends, because the browser would report that as a problem.
+  // The pages are closed before the first page's room ends. Otherwise, the browser would report the end as a problem.
   await Promise.all([ann, ben].map((page) => page.context().close()));
 });
 
@@ -431,7 +431,7 @@ test("the events, the turn's waterfall and the transcript are shown next to the 
 
 test("the turn with a very long answer still has all its parts", async () => {
   const page = await world.join();
-  // The answer's messages are more than the page keeps.
+  // The answer consists of more messages than the page keeps.
   const words = Array.from({ length: 2_500 }, (_, number) => `${number}`).join(" ");
   world.model.script([reply([text(`${words} and over.`)], { ...slow(0.2), chunking: 5 })]);
   await say(page, "Count");
@@ -470,7 +470,7 @@ test("a session in another room is found in the list and continued, with what it
   await page.getByText("Coal.", { exact: true }).waitFor();
   await page.getByRole("tab", { name: "Session" }).click();
   await page.getByText("What is in the attic?", { exact: true }).waitFor();
-  // The table with the session's costs.
+  // Waits for the table with the session's costs.
   await page.getByRole("cell").first().waitFor();
   await world.picture(page, "page-talks");
   await page.getByRole("button", { name: "Open attic" }).click();
@@ -534,7 +534,9 @@ test("a session is copied as a test that parley test can read, once something wa
   ]);
 });
 
-/** Records the props object of each element: a new object means that React has rendered the element again. */
+/**
+ * Records the props object of each element. When React renders an element again, the element gets a new props object.
+ */
 const COUNT = `(() => {
   const givenTo = (element) => element[Object.keys(element).find((key) => key.startsWith("__reactProps$"))];
   const known = [...document.querySelectorAll(".page *")].map((element) => [element, givenTo(element)]);
@@ -563,7 +565,7 @@ test(
 
     expect(await page.locator(".message").count()).toBe(2_002);
     expect(await page.evaluate("window.rendered('.message, .message *')")).toBe(0);
-    // A check that counting works: the field that was typed into has been rendered.
+    // Checks that counting works: the field that was typed into must have been rendered.
     expect(await page.evaluate("window.rendered('textarea')")).toBe(1);
   },
 );

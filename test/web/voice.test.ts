@@ -12,12 +12,12 @@ import { accessibilityProblems } from "./accessibility-problems.ts";
 import { PageWorld, say } from "./page-world.ts";
 import { toWav } from "./wav.ts";
 
-/** How much silence precedes the speech in the microphone's file: time enough for the worker to start listening. */
+/** How much silence the microphone's file contains before the speech. In this time, the worker starts to listen. */
 const SILENCE_SECONDS = 4;
 const QUESTION = "What is twenty-one times two?";
 const ANSWER = "Twenty-one times two is forty-two, and your notice is on the screen.";
 
-/** The recognizer's result. The sound is always the same, because a browser's microphone plays one file. */
+/** What the recognizer returns. The sound is always the same, because a browser's microphone plays a single file. */
 let heard = QUESTION;
 const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
 
@@ -169,7 +169,7 @@ test("heard and unheard text are distinguished item by item in a list", async ()
   expect(await page.getByText("Not heard:").count()).toBe(1);
 });
 
-/** Simulates a browser that has not registered a click yet. */
+/** Simulates a browser in which the person has not clicked yet, so that it does not let the page play sound. */
 const NO_AUTOPLAY = `(() => {
   const { play } = HTMLMediaElement.prototype;
   HTMLMediaElement.prototype.play = function () {

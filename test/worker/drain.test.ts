@@ -18,12 +18,15 @@ beforeEach(async () => {
   await user.configure({ tools: [announced("scan")] });
 });
 
-/** Stops the worker as a deployment does. Returns the stored states of its turns. */
+/**
+ * Stops the worker as a deployment does. Returns its exit code, the stored states of its turns, and the number of
+ * leases that are left.
+ */
 async function stopWorker(): Promise<{ code: number | null; states: string[]; leases: number }> {
   const { sql, url } = parts.database;
   main.kill("SIGTERM");
   const { code, stdout, stderr } = await main.ended;
-  // The password belongs to a database that the worker has not started itself.
+  // The worker must not print the password of a database that it has not started itself.
   expect(stdout + stderr).not.toContain(new URL(url).password);
   const turns = await sql<{ state: string }[]>`select state from turns order by position`;
   const leases = await sql`select 1 from sessions where lease_owner is not null`;

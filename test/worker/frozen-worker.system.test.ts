@@ -14,7 +14,7 @@ import type { WorkerProcessOptions } from "../support/processes/worker-process.t
 
 const PROGRAM = fileURLToPath(new URL("../support/processes/worker-process.ts", import.meta.url));
 const LEASE_MS = 1_000;
-/** The time in which a thawed worker would send what it has left to send. */
+/** How long a test waits for anything that a thawed worker still sends. */
 const AFTERWARDS_MS = 1_000;
 
 class WorkerProcess implements Disposable {
@@ -84,7 +84,7 @@ class FrozenTalk implements AsyncDisposable {
   readonly proxy: TcpProxy;
   readonly frozen: WorkerProcess;
   readonly user: Participant;
-  /** When the worker that will freeze has sent something. */
+  /** The times at which the worker that will freeze sent something. */
   readonly #said: number[] = [];
   readonly #stack: AsyncDisposableStack;
 
@@ -103,8 +103,8 @@ class FrozenTalk implements AsyncDisposable {
       if (by === this.frozen.identity) this.#said.push(performance.now());
     };
     room.on(RoomEvent.DataReceived, (bytes, sender) => {
-      // The sender may be unknown, because a worker that has rejoined is announced late. Then its number tells: the
-      // first worker uses the first thousand of the session's numbers.
+      // A worker that has rejoined is announced late, so the sender may be unknown. The packet's number then identifies
+      // it: only the first worker uses the first thousand of the session's numbers.
       const { stanzaId } = decodeEnvelope(bytes);
       note(sender?.identity ?? (stanzaId < 0 && stanzaId >= -1_000 ? this.frozen.identity : undefined));
     });
@@ -140,7 +140,10 @@ class FrozenTalk implements AsyncDisposable {
     return next;
   }
 
-  /** Lets the frozen worker continue once the next one has answered. @returns when that was */
+  /**
+   * Lets the frozen worker continue once the next worker has completed an answer. @returns the time at which it
+   * continued
+   */
   async thawOnceReplaced(): Promise<number> {
     const completed = () => this.database.sql`select from turns where state = 'completed'`;
     await vi.waitUntil(async () => (await completed()).length === 1, { timeout: 10_000 });
@@ -151,7 +154,7 @@ class FrozenTalk implements AsyncDisposable {
     return takenAt;
   }
 
-  /** How often the frozen worker has sent something since. */
+  /** How many times the frozen worker has sent something since this moment. */
   saidSince(moment: number): number {
     return this.#said.filter((at) => at > moment).length;
   }
@@ -192,7 +195,7 @@ test("a worker that froze between storing a call and starting it does not start 
   const running = () => database.sql`select from tool_calls where state = 'running'`;
   while ((await running()).length === 0) await sleep(5);
 
-  // The record says that the call runs. The database's response to that write is still on its way.
+  // The call is stored as running, but the database's response to that write has not reached the worker yet.
   frozen.freeze();
   proxy.delayMs = 0;
   const next = await talk.takeOver([reply([text("Nobody knows.")])]);

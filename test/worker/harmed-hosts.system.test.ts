@@ -7,9 +7,9 @@ import type { Participant } from "../support/participant.ts";
 import { jobProcesses } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 
-/** Takes about 4 s: the answer is in progress while the host is harmed, and when the next host resumes it. */
+/** An answer that takes about 4 s: it is in progress while the host is harmed, and the next host resumes it. */
 const LONG = "One two. Three four. Five six. Seven eight. Nine ten. The end.";
-/** LiveKit itself notices that an agent has gone, and requests another, after 15 to 20 s. */
+/** How soon LiveKit itself may notice that an agent has gone. It requests another agent after 15 to 20 s. */
 const LIVEKIT_NOTICES_MS = 15_000;
 
 const configurations = (user: Participant) => user.all("configuration").length;
@@ -23,7 +23,10 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** Uses the tool when a message says how. Replies to the tool's result, and to anything else, at length. */
+/**
+ * Uses the tool if the last message says how it should harm the host. Replies at length to any other message, and to
+ * the tool's result.
+ */
 function answer({ body }: RecordedRequest): Step {
   const messages = body["messages"] as readonly { readonly content: unknown }[];
   const last = JSON.stringify(messages.at(-1));
@@ -43,7 +46,7 @@ test.each(["stalls", "grows", "throws"])(
     );
     for (const user of users) await user.until(() => configurations(user) === 1, "the worker", 20_000);
     await Promise.all(users.map((user) => user.configure({})));
-    // One in response to each client's Configuration.
+    // The second Configuration is the worker's response to the client's own.
     for (const user of users) await user.until(() => configurations(user) === 2, "the worker's answer");
     const [harming, ...others] = users as [Participant, ...Participant[]];
     // Waits for the reserve host: without it, the next host would have to be started first.

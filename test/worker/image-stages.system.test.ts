@@ -8,7 +8,7 @@ import { WorkerParts } from "./support/worker-parts.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-// This test installs the packages twice.
+// This test takes minutes, because it installs the packages twice.
 test("a folder built like each stage in the Dockerfile is a worker with a page", { timeout: 300_000 }, async () => {
   await using folder = await tempFolder();
   await using parts = await WorkerParts.start();

@@ -35,7 +35,7 @@ test("a budget survives kill -9, and is exceeded by one step at most", { timeout
     const answering = ann.ask(`Question ${turn}. ${WORDS}`, { timeoutMs: 60_000 });
     if (turn % 2 === 0) {
       await vi.waitUntil(() => model.requests.length > before, { timeout: 30_000 });
-      // In the middle of the answer.
+      // Kills the host processes in the middle of the answer.
       await sleep(200);
       for (const pid of jobProcesses(main.pid)) process.kill(pid, "SIGKILL");
       kills += 1;

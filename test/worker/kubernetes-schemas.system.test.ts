@@ -8,7 +8,10 @@ import { kubernetesSchemas, type Resource } from "./support/kubernetes-schemas.t
 const FOLDER = join(import.meta.dirname, "../../deploy/kubernetes");
 /** The oldest and the newest version that docs/kubernetes.md mentions. */
 const VERSIONS = ["v1.30.0", "v1.37.2"];
-/** The first run builds kustomize and downloads the schemas, which takes about a minute on two otherwise idle cores. */
+/**
+ * How long a first run may take: it builds kustomize and downloads the schemas, which takes about a minute on two
+ * otherwise idle cores.
+ */
 const ONCE_MS = 300_000;
 
 /** The resources that `kubectl apply -k` sends to the cluster. */

@@ -257,7 +257,8 @@ test.each([
   const [own] = spec.containers;
 
   expect(spec).toMatchObject({
-    // For a service named livekit, Kubernetes would set LIVEKIT_PORT to an address, and the worker would refuse to start.
+    // For a service named livekit, Kubernetes would set LIVEKIT_PORT to an address, and the worker would refuse to
+    // start.
     enableServiceLinks: false,
     automountServiceAccountToken: false,
     securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: "RuntimeDefault" } },

@@ -11,7 +11,9 @@ import { type RunOptions, WorkerParts } from "./support/worker-parts.ts";
 
 // However an agent ends, LiveKit's own clients continue with the next one, and soon show a state.
 
-/** One for each worker, and one in response to each client Configuration. */
+/**
+ * How many Configurations the participant has received: one from each worker, and one in response to each of its own.
+ */
 const configurations = (user: Participant) => user.all("configuration").length;
 const agentsOf = ({ room }: Participant) => [...room.remoteParticipants.keys()];
 
@@ -133,7 +135,8 @@ test.each(["LiveKit", "PostgreSQL"])(
     proxy.isRefusing = true;
     proxy.cut();
     await talk.user.until(() => configurations(talk.user) > 2, "another worker", 30_000);
-    // If an agent reconnects sooner, LiveKit makes it join anew. Clients then see it leave before it was replaced.
+    // Waits until the agent is replaced. If it reconnected sooner, LiveKit would make it join again, and clients would
+    // see it leave before it was replaced.
     await expect.poll(() => isReplaced(talk), { timeout: 10_000 }).toBe(true);
     proxy.isRefusing = false;
     await untilSucceeded(parts, talk);

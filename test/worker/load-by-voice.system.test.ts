@@ -30,7 +30,7 @@ test("with --voice some sessions are spoken, and the report has the time from th
 
   const spoken = { firstSpeechToSound: { count: 1 }, speechToSound: { count: 1 } };
   expect(report).toMatchObject({ join: { count: 2 }, answer: { count: 2 }, ...spoken, errors: {} });
-  // Includes the silence that ends a turn.
+  // The time includes the silence after which a turn has ended.
   expect(report.speechToSound.p50).toBeGreaterThan(500);
   expect(report.driver.cpuPercent).toBeGreaterThan(0);
   expect(code).toBe(0);

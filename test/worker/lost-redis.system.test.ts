@@ -7,7 +7,9 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { jobProcesses } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 
-/** One from each agent, and one in response to each client Configuration. */
+/**
+ * How many Configurations the participant has received: one from each agent, and one in response to each of its own.
+ */
 const configurations = (user: Participant) => user.all("configuration").length;
 
 /** A session on a LiveKit server whose Redis has just lost all data: LiveKit no longer lists who is in the room. */
@@ -29,7 +31,7 @@ async function startTalk(cleanup: AsyncDisposableStack) {
   };
   expect(await answers(0)).toBe("Here.");
   await redis.lose();
-  // LiveKit stores a participant again when it changes, as the agent does. The user stays unlisted.
+  // LiveKit lists a participant again only when the participant changes, as the agent does. The user stays unlisted.
   expect((await parts.rooms.listParticipants(room)).map(({ identity }) => identity)).not.toContain("user");
   const ends = () => parts.database.sql`select end_reason from session_rooms where ended_at is not null`;
   return { worker, runWorker, user, answers, ends };

@@ -31,6 +31,7 @@ test("npm run load fills a worker with sessions, which a few processes and conne
   });
   expect(code).toBe(0);
   expect(processes.length).toBeLessThanOrEqual(2);
-  // Counted as in docs/scaling.md: both host processes, and main.
+  // The limit is the one in docs/scaling.md: 3 connections for each of the two host processes, and 4 for the main
+  // process.
   expect(connections.length).toBeLessThanOrEqual(2 * 3 + 4);
 }, 60_000);

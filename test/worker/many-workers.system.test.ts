@@ -7,7 +7,9 @@ import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { jobProcesses } from "./support/run-main.ts";
 import { type RunOptions, WorkerParts } from "./support/worker-parts.ts";
 
-/** One for each worker, and one in response to each client Configuration. */
+/**
+ * How many Configurations the participant has received: one from each worker, and one in response to each of its own.
+ */
 const configurations = (user: Participant) => user.all("configuration").length;
 
 /** A worker, and a participant in a room it serves. */
@@ -23,7 +25,7 @@ function agentsOf(user: Participant): string[] {
   return [...user.room.remoteParticipants.values()].map(({ identity }) => identity);
 }
 
-/** The durations, in ms, for which the room was without an agent. Grows over time. */
+/** The durations, in ms, for which the room was without an agent. The array grows with each such period. */
 function timesAlone({ room }: Participant): number[] {
   const times: number[] = [];
   let since: number | undefined;
@@ -188,7 +190,7 @@ test("another worker takes over a frozen worker's sessions, and rooms created me
   await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/other` } });
   const seen = users.map(configurations);
 
-  // LiveKit keeps offering rooms to the frozen worker: half of them, and each room only once.
+  // LiveKit still offers half of the new rooms to the frozen worker, and it offers each room only once.
   const pids = [frozen.pid, ...jobProcesses(frozen.pid)];
   for (const pid of pids) process.kill(pid, "SIGSTOP");
   try {

@@ -10,7 +10,7 @@ import { jobProcesses } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 
 const scan = announced("scan", { timeoutMs: 2_000 });
-/** Takes about 3 s. */
+/** An answer that takes about 3 s. */
 const LONG = reply([text("One two. Three four. Five six. Seven eight. Nine ten. The end.")], {
   slow: 120,
   chunking: 2,
@@ -42,7 +42,7 @@ function textsOf(participant: Participant): string {
   return [...new Set(sentences.map(({ text: words }) => words))].join(" ");
 }
 
-/** Turns are stored after their words are sent. */
+/** Waits until this many turns are stored as completed: turns are stored only after their words are sent. */
 async function untilCompleted(sql: Sql, count: number): Promise<void> {
   const turns = () => sql<{ state: string }[]>`select state from turns`;
   while ((await turns()).some(({ state }) => state === "running") || (await turns()).length < count) await sleep(50);
@@ -83,7 +83,7 @@ test.concurrent("how a turn and a room continue when LiveKit is down for a momen
   await user.answerTo(second, 20_000);
   expect(textsOf(user)).toBe(WHOLE);
 
-  // The same with a job that dies meanwhile, and a client that creates the room before the worker is back.
+  // F15 again, but the job dies while LiveKit is down, and a client creates the room before the worker is back.
   await user.leave();
   const talk = `room-${createId()}`;
   const third = await joinRoom(talk, "third");

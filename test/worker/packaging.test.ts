@@ -57,7 +57,7 @@ test.each(COMPOSE_FILES)("%s is valid according to the compose specification's s
   const { $schema: _, ...rest } = schema;
   const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(rest);
 
-  // The parser does not support Docker's own tag `!override`.
+  // Hides the parser's warning about `!override`, a tag of Docker's own that the parser does not support.
   void validate(parse(await read(file), { logLevel: "error", merge: true }));
 
   expect(validate.errors).toBeNull();
@@ -86,11 +86,11 @@ test("docker-compose.yml has its services and the livekit-server version that we
 const COMPOSE_ONLY = ["POSTGRES_PASSWORD", "NODE_IP", "WORKER_MEMORY", "WORKER_CPUS", "DOMAIN", "ACME_DIRECTORY"];
 const LIMITS = ["WORKER_MEMORY", "WORKER_CPUS"];
 /**
- * Variables without a public default that .env.example marks as well, because an operator sets them before other people
- * join.
+ * Variables that .env.example marks although they have no public default, because an operator sets them before other
+ * people join.
  */
 const SET_FOR_OTHERS = ["ANTHROPIC_API_KEY", "TOKEN_SECRET", "LIVEKIT_PUBLIC_URL", "PUBLISH_ADDRESS"];
-/** `${NAME:-default}`, including one inside another's default. */
+/** Finds each `${NAME:-default}`, even inside the default of another variable. */
 const DEFAULTS = /\$\{([A-Z_]+):-(?!\$)([^${}]*)\}/g;
 
 test("docker-compose.yml needs no settings, and .env.example marks the variables for which it has a public default", async () => {
@@ -144,7 +144,8 @@ test.each(COMPOSE)(
   "each service in %s drops every capability except those it needs, and can gain none",
   async (file) => {
     const { services } = parse(await read(file), { merge: true, logLevel: "error" }) as ComposeFile;
-    // deploy/tls/compose.yml changes two services from docker-compose.yml, and defines two more.
+    // Leaves out the two services of docker-compose.yml that deploy/tls/compose.yml only changes. It also defines two
+    // services of its own.
     const own = Object.entries(services).filter(([, { image, build }]) => (image ?? build) !== undefined);
 
     expect(own.length).toBeGreaterThan(1);
@@ -223,8 +224,8 @@ test("the compose worker sets only variables that the worker reads", async () =>
 });
 
 /**
- * Variables that a container does not need: those for servers that the worker starts and for a pooler, because a
- * container has neither, and those for files that are in the image.
+ * Variables that a container does not need. Some are for a pooler or for servers that the worker starts, and a
+ * container has neither. The others are for files that are in the image.
  */
 const NOT_IN_CONTAINERS = [
   "DATABASE_DIRECT_URL",
@@ -387,7 +388,7 @@ async function installedFor(names: readonly string[]): Promise<Set<string>> {
   const visit = async (name: string, from: string): Promise<void> => {
     const places = [join(from, "node_modules", name), join(ROOT, "node_modules", name)];
     const folder = places.find((place) => existsSync(join(place, "package.json")));
-    // A package for another platform.
+    // A package for another platform has no folder.
     if (folder === undefined || folders.has(folder)) return;
     folders.add(folder);
     const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;

@@ -30,7 +30,7 @@ test.each([
     const messageId = await user.say("What is 2 * 3?");
     const { id } = await user.next("permission_request");
 
-    // Sent to the worker's main process, which does not run the session.
+    // Sends the answer to the worker's main process, which does not run the session.
     const { httpUrl } = await worker.ready;
     const token = await createToken(room, "user", { server: parts.livekit });
     const answer = await fetch(`${httpUrl}/session/${room}/permissions/${id}`, {

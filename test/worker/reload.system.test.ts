@@ -27,7 +27,7 @@ let user: Participant;
 async function write(files: Readonly<Record<string, string>>, { folder } = parts): Promise<void> {
   for (const [file, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
-    // As editors save: a new file replaces the old one.
+    // Saves as editors do: a new file replaces the old one.
     await writeFile(join(folder, `${file}.tmp`), content);
     await rename(join(folder, `${file}.tmp`), join(folder, file));
   }
@@ -55,8 +55,8 @@ async function joinAs(agentName: string, own = parts): Promise<Participant> {
 }
 
 /**
- * Resolves once the session uses the saved files, to the time in ms that this took. The session has switched when it
- * sends its tools to clients again.
+ * Waits until the session uses the saved files: at that moment, it sends its tools to clients again. Returns how many
+ * ms that took.
  */
 async function msUntilReloaded(save: Promise<unknown>, by = user): Promise<number> {
   const before = by.all("configuration").length;

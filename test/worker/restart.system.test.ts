@@ -97,14 +97,14 @@ async function turnBlocks(): Promise<string[]> {
 }
 
 /**
- * Waits until these rows are stored. Things are recorded after they happen, so without the wait a crash would leave
- * less on record.
+ * Waits until these rows are stored. A row is stored after what it records has happened, so a crash that comes too
+ * early would leave no row.
  */
 async function untilStored(rows: () => PromiseLike<readonly unknown[]>): Promise<void> {
   while ((await rows()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** Replies with the steps in order. After a crash, the model is asked again. */
+/** Replies with the steps in order. After a crash, the model is called again and replies with the next step. */
 function scriptOf(...steps: Step[]): void {
   const left = [...steps];
   model.script(() => left.shift() ?? reply([text("Unplanned.")]));
@@ -139,7 +139,8 @@ async function killWhileStoring(meanwhile: (messageId: string) => Promise<unknow
   await untilStored(waiting);
   killJobs();
   await meanwhile(id);
-  // While the insert waits for the lock, the database does not notice that the insert's client is dead.
+  // Ends the connection of the dead client: while its insert waits for the lock, the database does not notice that it
+  // is dead.
   for (const { pid } of await waiting()) await sql`select pg_terminate_backend(${Number(pid)})`;
   released.resolve();
   await holding;

@@ -12,19 +12,22 @@ import { WorkerParts } from "./support/worker-parts.ts";
 /** `npm run test:soak` runs ten thousand turns, and kills after every five hundredth. */
 const TURNS = Number(process.env["SOAK_TURNS"] ?? 60);
 const KILL_EVERY = Number(process.env["SOAK_KILL_EVERY"] ?? 25);
-/** This many turns after a kill are not measured, because the new process has to warm up first. */
+/** How many turns after each kill are not measured, because the new process has to warm up first. */
 const WARM_UP = Math.floor(KILL_EVERY / 2);
 const MAX_GROWTH = 1.1;
 /**
- * With only two stretches, the limit is loose: a process uses 57 or 79 MB, depending on the order in which it loads
- * things.
+ * By what factor the heap may grow. The limit is loose in a run with only two stretches, because a process uses 57 or
+ * 79 MB, depending on the order in which it loads things.
  */
 const MAX_HEAP_GROWTH = TURNS >= 4 * KILL_EVERY ? MAX_GROWTH : 1.5;
-/** With only a few turns, the limit on time is loose, because no process warms up that quickly. */
+/**
+ * By what factor the CPU time for a turn may grow. The limit is loose in a run with only a few turns, because no
+ * process warms up that quickly.
+ */
 const MAX_TIME_GROWTH = TURNS >= 4 * KILL_EVERY ? MAX_GROWTH : 3;
 const ANSWER_WITHIN_MS = 60_000;
 
-/** The resources used by the turns in one worker process, once it was warm. */
+/** The resources used by the turns between two kills, once the process was warm. */
 interface Stretch {
   readonly untilTurn: number;
   /** The median time to an answer. */
@@ -49,7 +52,7 @@ test(
     const long = await talk("long", TURNS, { parts, main, heap });
     const cacheShare = { mean: mean(cache.shares), lowest: Math.min(...cache.shares), of: cache.shares.length };
     const sharesOfLong = cache.shares.splice(0);
-    // Run right after the long session, because the machine's load may change over time.
+    // The short session runs right after the long one, because the machine's load may change over time.
     const short = await talk("short", KILL_EVERY, { parts, main, heap });
 
     const { sql } = parts.database;
@@ -72,7 +75,7 @@ test(
     expect(stored).toMatchObject({ turns: TURNS + KILL_EVERY, open: 0 });
     expect(stored?.summaries).toBeGreaterThan(0);
     expect(sharesOfLong.filter((share) => share < 0.95)).toEqual([]);
-    // One stretch is not enough: two processes that have done the same differ by some MB.
+    // Compares the medians of several stretches, because two processes that have done the same differ by some MB.
     const half = Math.ceil(long.stretches.length / 2);
     const [early, late] = [long.stretches.slice(0, half), long.stretches.slice(half)].map((stretches) =>
       median(stretches.map(({ heapMb }) => heapMb)),
@@ -125,7 +128,7 @@ async function talk(
   return { asked, faults, stretches };
 }
 
-/** A participant with a device. It finds the next worker by itself. */
+/** A participant with a device. Its client finds the next worker by itself. */
 async function join(name: string, identity: string, { livekit }: WorkerParts): Promise<Parley> {
   const room = new Room();
   const token = await createToken(name, identity, { server: livekit });
@@ -155,7 +158,7 @@ interface HostUse {
 /** The resources that the host processes have used. One of them may be waiting for sessions. */
 function usesOf(main: RunningMain): HostUse[] {
   return jobProcesses(main.pid).map((pid) => {
-    // Fields 14 and 15 of the whole line, in hundredths of a second.
+    // The CPU time is in fields 14 and 15 of the whole line, in hundredths of a second.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
     // The process's own memory, resident or swapped. File pages are left out, because other processes affect how many
     // stay loaded.

@@ -6,7 +6,7 @@ import { TlsWorld } from "./support/tls-world.ts";
 
 const world = forFile(() => TlsWorld.start());
 
-/** Records the page's connections. */
+/** A script that records the page's WebRTC connections. */
 const WATCH_CONNECTIONS = `(() => {
   const connections = (globalThis.connections = []);
   globalThis.RTCPeerConnection = class extends RTCPeerConnection {
@@ -72,7 +72,7 @@ test("a browser whose firewall allows only outgoing HTTPS gets an answer, throug
   const page = await world.browser.newPage();
 
   const candidates = await ask(page);
-  // As edge.sh does every day, in case Caddy has renewed a certificate.
+  // Reloads HAProxy, as edge.sh does every day in case Caddy has renewed a certificate.
   await world.reloadEdge();
   await say(page, "what is 2 * 4?");
   await page.getByText("2 * 4 is 8.", { exact: true }).waitFor();

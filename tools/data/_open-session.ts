@@ -3,8 +3,9 @@ import postgres from "postgres";
 const CONNECT_TIMEOUT_S = 5;
 
 /**
- * The extended protocol, in which a second statement is a syntax error (42601). Otherwise, the driver would send a
- * query without parameters in the simple protocol, which runs any number of statements.
+ * Options that make the driver use the extended protocol, in which a second statement is a syntax error (42601).
+ * Without them, the driver would send a query without parameters in the simple protocol, which runs any number of
+ * statements.
  */
 const EXTENDED = { simple: false, prepare: false };
 
@@ -15,7 +16,7 @@ const EXTENDED = { simple: false, prepare: false };
 const asText = (...from: number[]) => ({ to: 25, from, serialize: String, parse: String });
 
 /**
- * A single connection, which runs one statement at a time and is opened by the first one. Must be disposed of;
+ * A single connection, which is opened by the first statement and runs one statement at a time. Must be disposed of;
  * disposing never waits.
  */
 export interface Session extends AsyncDisposable {
@@ -37,8 +38,8 @@ export function openSession(url: string): Session {
   });
   return {
     query<Row extends object>(sql: string, params: (string | null)[] = []) {
-      // Otherwise, the driver would reconnect outside the transaction. (The driver's own `begin` would crash the
-      // process here, because it sends a rollback on the lost socket.)
+      // If the connection is lost, the driver would reconnect outside the transaction. (The driver's own `begin` would
+      // crash the process here, because it sends a rollback on the lost socket.)
       if (isLost) throw new Error("The database connection was lost");
       return pool.unsafe<Row[]>(sql, params, EXTENDED);
     },

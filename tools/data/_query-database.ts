@@ -5,15 +5,15 @@ import type { QuerySettings } from "./_query-settings.ts";
 import { refusePowerfulRole } from "./_role-guard.ts";
 import { runQuery, type Query, type QueryResult } from "./_run-query.ts";
 
-/** Time for connecting and checking the role, in addition to the statement's own time. */
+/** How long connecting and checking the role may take, in addition to the statement's own time. */
 const GRACE_MS = 6_000;
 /** The SQLSTATE query_canceled: the server's own statement_timeout was exceeded. */
 const QUERY_CANCELED = "57014";
 
 /**
- * Runs one query in a separate session, so no setting, lock or change outlives it. Three things can end the query, in
- * case it disables one of them: the server's statement_timeout, a deadline here, and `signal`. The last two also cancel
- * the query on the server. An abort rejects with the signal's reason.
+ * Runs one query in a separate session, so no setting, lock or change outlives it. Three limits apply, because the
+ * query could disable one of them: the server's statement_timeout, a deadline here, and `signal`. The last two also
+ * cancel the query on the server. An abort rejects with the signal's reason.
  */
 export async function queryDatabase(query: Query, settings: QuerySettings, signal: AbortSignal): Promise<QueryResult> {
   signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /**
- * Settings of database_query. The URL's role should not be used for anything else, and should only be able to read what
+ * Settings of database_query. The role in the URL should be used for nothing else, and should only be able to read what
  * the model may see.
  */
 export const querySettings = z.strictObject({

@@ -1,9 +1,9 @@
 import type { Session } from "./_open-session.ts";
 
 /**
- * A query can change its role with set_config, so every role that the session's role may become is checked, too. The
- * privileges checked here bypass a read-only transaction (the server's files and programs, other sessions, row
- * policies).
+ * Finds privileges that a read-only transaction does not take away, such as those to use the server's files and
+ * programs, to signal other sessions, or to bypass row policies. A query can change its role with set_config, so every
+ * role that the session's role may become is checked, too.
  */
 const ROLE_FAULTS = `
 with reachable as (
@@ -27,7 +27,10 @@ select
       and pg_catalog.has_function_privilege(oid, 'execute')
   ) as "may use the server's files"`;
 
-/** @throws {Error} if the role can do more than read. Checked on every call, because grants change */
+/**
+ * Refuses a role that can do more than read. Checks it on every call, because grants change. @throws {Error} if the
+ * role is refused
+ */
 export async function refusePowerfulRole(session: Session): Promise<void> {
   const [faults] = await session.query<Record<string, string>>(ROLE_FAULTS);
   const found = Object.entries(faults ?? { "could not be checked": "t" }).filter(([, isTrue]) => isTrue !== "f");

@@ -9,7 +9,7 @@ export interface Query {
 
 export interface QueryResult {
   readonly columns: readonly string[];
-  /** Values in the order of `columns`. */
+  /** Each row contains its values in the order of `columns`. */
   readonly rows: readonly (readonly unknown[])[];
   readonly rowCount: number;
   readonly truncated: boolean;
@@ -18,9 +18,9 @@ export interface QueryResult {
 type Limits = Pick<QuerySettings, "maxRows" | "maxBytes"> & { readonly signal: AbortSignal };
 
 /**
- * Runs one read query in two steps of the extended protocol, which accepts only one statement. The first step parses
- * the query on its own, so its brackets and quotes must be balanced. The second step runs it as a subquery, where
- * PostgreSQL accepts only SELECT, VALUES and TABLE. The server itself limits rows and bytes.
+ * Runs one read query in two steps. Each step uses the extended protocol, which accepts only one statement. The first
+ * step parses the query on its own, so its brackets and quotes must be balanced. The second step runs it as a subquery,
+ * where PostgreSQL accepts only SELECT, VALUES and TABLE. The server itself limits rows and bytes.
  */
 export async function runQuery(session: Session, query: Query, limits: Limits): Promise<QueryResult> {
   const { signal, maxRows } = limits;
@@ -69,7 +69,8 @@ async function cancellable<Answer>(
   signal: AbortSignal,
 ): Promise<Answer> {
   const onAbort = () => {
-    // Typed as void, but returns a promise. If the cancel fails, the statement_timeout still ends the query.
+    // `cancel` is typed as void, but returns a promise. If the cancel fails, the statement_timeout still ends the
+    // query.
     Promise.resolve<unknown>(query.cancel()).catch(() => {});
   };
   signal.addEventListener("abort", onAbort, { once: true });

@@ -1,7 +1,7 @@
-/** Calculator arithmetic: in doubles, with the last, unreliable digits rounded away. */
+/** The calculator's arithmetic. It computes in doubles, and rounds away the last digits, which are unreliable. */
 
 const DIGITS = 15;
-/** If a sum of fractions is smaller than this share of its operands, it is rounding noise (0.1 + 0.2 - 0.3). */
+/** A sum of fractions that is smaller than this share of its operands is rounding noise, as in 0.1 + 0.2 - 0.3. */
 const NOISE = 2 ** -50;
 
 export function add(left: number, right: number): number {
@@ -15,7 +15,7 @@ export function divide(left: number, right: number): number {
   return left / right;
 }
 
-/** The remainder has the sign of `left`. */
+/** Returns the remainder, which has the sign of `left`. */
 export function remainder(left: number, right: number): number {
   const quotient = divide(left, right);
   if (Number.isInteger(left) && Number.isInteger(right)) return left % right;
@@ -45,7 +45,10 @@ export function toAnswer(value: number): number {
   return (Number.isSafeInteger(value) ? value : Number(value.toPrecision(DIGITS))) + 0;
 }
 
-/** A double cannot represent pi, so sin(pi) is 1.2e-16 and becomes 0. Near angle 0, tiny values are correct. */
+/**
+ * Returns 0 instead of rounding noise: a double cannot represent pi, so sin(pi) is 1.2e-16. Tiny values of angles near
+ * 0 are correct.
+ */
 function withoutNoise(value: number, angle: number): number {
   return Math.abs(angle) > 1 && Math.abs(value) < 1e-15 ? 0 : value;
 }

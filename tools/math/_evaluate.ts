@@ -6,7 +6,7 @@ const MAX_DEPTH = 100;
 
 /**
  * Evaluates an arithmetic expression in linear time, without running code. `^` and `**` are right-associative and bind
- * more tightly than a leading minus (-2^2 is -4). `%` before an operand is the remainder, otherwise percent.
+ * more tightly than a leading minus (-2^2 is -4). `%` means the remainder before an operand, and percent anywhere else.
  */
 export function evaluate(expression: string): number {
   const parser = new Parser(tokenize(expression));
@@ -49,7 +49,7 @@ class Parser {
     }
   }
 
-  /** Every recursion passes through here, so the depth is counted here. */
+  /** Parses signs. Every recursion passes through here, so the depth is counted here. */
   #unary(): number {
     if (++this.#depth > MAX_DEPTH) throw new Error(`The expression is nested deeper than ${MAX_DEPTH} levels`);
     const value = this.#take("-") ? -this.#unary() : this.#take("+") ? this.#unary() : this.#power();

@@ -8,7 +8,7 @@ interface MathFunction {
 
 const one = (run: (value: number) => number): MathFunction => ({ least: 1, most: 1, run: (value = 0) => run(value) });
 
-/** Maps, not objects, so that "constructor" and "__proto__" are unknown names like any other. */
+/** A map, not an object, so that "constructor" and "__proto__" are unknown names like any other. */
 export const FUNCTIONS: ReadonlyMap<string, MathFunction> = new Map([
   ["sqrt", one(Math.sqrt)],
   ["cbrt", one(Math.cbrt)],

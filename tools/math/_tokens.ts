@@ -19,7 +19,9 @@ const SAME_SYMBOL = new Map([
   ["**", "^"],
 ]);
 
-/** @throws {Error} that names the first character that cannot be part of an expression */
+/**
+ * Splits an expression into tokens. @throws {Error} that names the first character that cannot be part of an expression
+ */
 export function tokenize(expression: string): readonly Token[] {
   if (expression.length > MAX_LENGTH) throw new Error(`The expression is longer than ${MAX_LENGTH} characters`);
   const tokens: Token[] = [];

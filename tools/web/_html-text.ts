@@ -11,7 +11,10 @@ const BLOCK: ReadonlySet<string> = new Set(
     "blockquote pre figure figcaption address form fieldset details summary br hr"
   ).split(" "),
 );
-/** The parser searches its stack of open elements at every end tag: without a limit, deep nesting costs minutes. */
+/**
+ * The maximum nesting of elements. The parser searches its stack of open elements at every end tag, so very deep
+ * nesting would cost minutes.
+ */
 const MAX_DEPTH = 1_000;
 const SLICE = 8_192;
 

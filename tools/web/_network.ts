@@ -49,8 +49,8 @@ async function resolveHost(host: string, network: Network): Promise<readonly str
 }
 
 /**
- * Whether the address is this machine's own. Even a public address of this machine would reach services that listen
- * here.
+ * Whether the address is this machine's own. Such an address is refused even if it is public, because it would reach
+ * services that listen here.
  */
 function isOwnAddress(address: string): boolean {
   return Object.values(networkInterfaces()).some((list) => list?.some((own) => own.address === address));

@@ -5,8 +5,8 @@ import { pinned, vetHost, type Network } from "./_network.ts";
 const MAX_HEADER_BYTES = 16_384;
 
 /**
- * Sends one GET, without following redirects, on a separate connection to a checked address. The caller reads or
- * destroys the response. Requests only the identity encoding, so nothing is decompressed.
+ * Sends one GET request on a separate connection to a checked address, and does not follow redirects. The caller must
+ * read or destroy the response. The request accepts only the identity encoding, so nothing is decompressed.
  */
 export async function openResponse(url: URL, network: Network, signal: AbortSignal): Promise<IncomingMessage> {
   const addresses = await vetHost(url, network, signal);

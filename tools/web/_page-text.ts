@@ -27,8 +27,8 @@ export function pageText(bytes: Uint8Array, header: string): { readonly content:
 }
 
 /**
- * Decodes bytes in the first charset that `parameters` name: the header's, otherwise the page's own. Without a charset,
- * or if it is unknown, decodes UTF-8.
+ * Decodes bytes in the first charset that `parameters` name: that of the header, otherwise the page's own. Decodes
+ * UTF-8 if no charset is named or the charset is unknown.
  */
 function decode(bytes: Uint8Array, parameters: string): string {
   const label = /charset=["']?([\w:.-]{1,40})/i.exec(parameters)?.[1] ?? "utf-8";

@@ -11,7 +11,7 @@ export function parsePageUrl(text: string, base?: URL): URL {
   if (url.protocol !== "http:" && url.protocol !== "https:") throw new Error("Only http and https URLs can be fetched");
   if (url.username !== "" || url.password !== "")
     throw new Error("URLs with a user name or password cannot be fetched");
-  // Ports below 1024 speak other protocols (mail, ssh, ...), which a crafted request must not reach.
+  // Services on ports below 1024 speak other protocols (mail, ssh, ...). A crafted request must not reach them.
   if (url.port !== "" && url.port !== "80" && url.port !== "443" && Number(url.port) < 1024) {
     throw new Error(`URLs with port ${url.port} cannot be fetched`);
   }

@@ -14,8 +14,8 @@ export interface SearchResults {
 }
 
 /**
- * Sends one request to the provider, without retries. Redirects are not followed, because one could send the key
- * elsewhere.
+ * Sends one request to the provider, without retries. Does not follow redirects, because a redirect could send the key
+ * to another server.
  */
 export async function searchWeb(
   search: { readonly query: string; readonly limit: number },

@@ -5,15 +5,15 @@ import { OutsideError, insidePath } from "./_path.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 /**
- * Where Linux lists open files. A path below an open folder's entry leads into that folder, even if the folder was
- * moved.
+ * In this folder, Linux lists the files that a process has open. A path below the entry of an open folder leads into
+ * that folder, even if the folder was moved.
  */
 const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 
 /**
- * A workspace folder that is kept open until it is disposed of. A path from `at(name)` leads into exactly this folder,
- * even if part of the folder's path is later replaced by a link (on Linux; elsewhere the path itself is used).
+ * A workspace folder that is kept open until it is disposed of. On Linux, a path from `at(name)` leads into exactly
+ * this folder, even if a part of the folder's path is later replaced by a link. Other systems use the path itself.
  */
 export class Folder implements AsyncDisposable {
   /** The path with all links resolved. */

@@ -6,7 +6,7 @@ import { rootOf, type WorkspaceSettings } from "./_settings.ts";
 
 /** The maximum number of links to follow, the same as on Linux. */
 const MAX_HOPS = 40;
-/** How many entries in a folder are tried to find out whether case is ignored. */
+/** How many entries of a folder are tried, at most, to find out whether the folder ignores case. */
 const MAX_TRIED = 20;
 
 export const workspacePath = z.string().min(1).max(4_096).describe("Path from the workspace's root");
@@ -54,7 +54,7 @@ export function pathNames(root: string, path: string): string[] {
   return namesFrom(root, resolve(root, insidePath(path)));
 }
 
-/** Returns the other names of a path, even if the path is absolute or leads out of the workspace. */
+/** Returns all names of a path except the path itself. The path may be absolute or lead out of the workspace. */
 export function linkNames(root: string, path: string): string[] {
   return namesFrom(root, resolve(root, path)).filter((name) => name !== path);
 }
@@ -91,7 +91,7 @@ function ignoresCase(root: string, path: string): boolean {
     const [one, two] = [look(join(folder, name)), look(join(folder, other))];
     return one !== undefined && one.ino === two?.ino && one.dev === two.dev;
   }
-  // No name was conclusive. These systems ignore case by default.
+  // None of the names was conclusive. These two systems ignore case by default.
   return process.platform === "darwin" || process.platform === "win32";
 }
 

@@ -8,11 +8,11 @@ import { CommandOutput } from "./_output.ts";
 
 /** The only environment variables that a command inherits from the worker. None of them contains keys or addresses. */
 const INHERITED = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
-/** The time from SIGTERM to SIGKILL. */
+/** How long a command has from SIGTERM to SIGKILL. */
 const GRACE_MS = 2_000;
 /** How long output is read after the command has exited. */
 const DRAIN_MS = 500;
-/** A command that writes more than this is stopped. */
+/** The maximum size of a command's output. A command that writes more is stopped. */
 const MAX_OUTPUT_BYTES = 10_000_000;
 
 export interface Command {
@@ -34,8 +34,8 @@ export interface CommandResult {
 }
 
 /**
- * Runs a command with a separate, empty home folder, unless `env` sets `HOME`. Programs read their configuration from
- * the home folder, so tools that write files must not be able to write there.
+ * Runs a command. Unless `env` sets `HOME`, the command gets a separate, empty home folder: programs read their
+ * configuration from the home folder, so tools that write files must not be able to write there.
  */
 export async function runCommand(command: Command): Promise<CommandResult> {
   command.signal.throwIfAborted();
@@ -49,9 +49,9 @@ export async function runCommand(command: Command): Promise<CommandResult> {
 }
 
 /**
- * Runs a command in its own process group and ends the whole group: with SIGTERM and then SIGKILL if the signal aborts
- * or the output is too long, and with SIGKILL once the command or this process has exited for any reason. An abort
- * rejects with the signal's reason.
+ * Runs a command in its own process group, and ends the whole group. If the signal aborts or the output is too long,
+ * the group gets SIGTERM and then SIGKILL. Once the command or this process has exited for any reason, the group gets
+ * SIGKILL. An abort rejects with the signal's reason.
  */
 async function runInGroup({ argv, cwd, env, signal, onLine }: Command): Promise<CommandResult> {
   signal.throwIfAborted();

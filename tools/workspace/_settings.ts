@@ -34,8 +34,8 @@ function toFolder(path: string, context: z.RefinementCtx): string {
 }
 
 /**
- * Returns the workspace's root. Without settings, the tools are not loaded, so the check is only for code that runs a
- * tool directly.
+ * Returns the workspace's root. Throws without settings, which only happens if code runs a tool directly: the worker
+ * does not load the tools without settings.
  */
 export function rootOf(settings: WorkspaceSettings | undefined): string {
   if (settings === undefined) throw new Error("The workspace is not configured: set toolSettings.workspace.root");

@@ -12,7 +12,7 @@ export interface TextFile {
   readonly shown: string;
 }
 
-/** The permitted names. The file must be found under one of these names. */
+/** The names that the call has permission for. The file must be found under one of them. */
 type Permitted = readonly string[] | undefined;
 
 /** Reads a whole text file in the workspace. @throws an error with a message for the model */

@@ -3,7 +3,7 @@ import { join, relative, sep } from "node:path";
 import { Folder } from "./_folder.ts";
 
 const MAX_ENTRIES = 100_000;
-/** Large generated folders, which are skipped. */
+/** Folders that are skipped, because they are generated and large. */
 const LEFT_OUT = new Set([".git", "node_modules"]);
 
 /**

@@ -23,7 +23,7 @@ export default defineTool({
     pattern: ({ command }, settings) => [command.trim() || command, ...linkedRedirects(rootOf(settings), command)],
     title: ({ command }) => `Run ${command}`,
   },
-  // A command is too hard to check by ear.
+  // Nobody can check a command by ear.
   voiceApproval: false,
   timeoutMs: 120_000,
   run: async ({ command }, { settings, signal, log }) => {
@@ -34,8 +34,8 @@ export default defineTool({
 });
 
 /**
- * Returns a command's redirections again, once for each other name of their files: the target of each link along the
- * path and, for an absolute path, the path from the workspace's root.
+ * Returns a command's redirections once more for each other name of a file. Other names are the target of each link
+ * along the file's path and, if the path is absolute, the path from the workspace's root.
  */
 function linkedRedirects(root: string, command: string): string[] {
   return shellRedirects(command).flatMap(({ sign, path }) =>

@@ -6,7 +6,7 @@ import { compileFileGlob } from "./_file-glob.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { walk } from "./_walk.ts";
 
-/** How long names are matched before other work may run, such as a deadline's timer. */
+/** How long names are matched at a time. After that, other work may run, such as the timer of a deadline. */
 const TURN_MS = 10;
 
 export default defineTool({

@@ -31,7 +31,7 @@ export function App(): ReactNode {
     if (!talk) return undefined;
     let isUnmounted = false;
     saveOpenTalk(talk);
-    // Connects in a later task, because StrictMode starts each effect twice, but the room must be joined only once.
+    // Connects only in a later task: StrictMode starts each effect twice, but the room must be joined only once.
     const timer = setTimeout(() => {
       connectTalk(talk).catch((error: unknown) => {
         if (!isUnmounted) leave({ error, room: talk.room });

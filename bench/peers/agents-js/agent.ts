@@ -4,8 +4,8 @@ import { z } from "zod";
 import { serve } from "./serve.ts";
 
 /**
- * A text agent with one tool, whose calls it forwards to the participant by RPC. Follows LiveKit's pages on text-only
- * sessions and on forwarding tools to the frontend.
+ * A text agent with one tool. It forwards the tool's calls to the participant by RPC. Follows LiveKit's pages on
+ * text-only sessions and on forwarding tools to the frontend.
  */
 export default defineAgent({
   entry: async (ctx: JobContext) => {

@@ -154,6 +154,6 @@ async def opened(
 
 
 async def settled() -> None:
-    """Lets all tasks run until each is done, or waits for a timer or a thread."""
+    """Waits until every task is done or waits for a timer or a thread."""
     for _ in range(100):
         await asyncio.sleep(0)

@@ -127,7 +127,7 @@ async def test_what_a_new_agent_says_first_does_not_hide_what_we_have_missed_of_
         room.join(another)
         await settled()
         room.say(Configuration(), stanza_id=-1_001, sender=another)
-        # This agent leaves before it has sent the missed messages, so they are requested from the next agent.
+        # This agent leaves before it has sent the missed messages, so the client requests them from the next agent.
         room.leave(another)
         room.acknowledges = True
         room.join()

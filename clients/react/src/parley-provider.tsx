@@ -11,7 +11,10 @@ interface HttpAccess {
 }
 
 interface ParleyProviderProps extends ParleyOptions {
-  /** A livekit-client `Room`, connected or not, or a transport. A new object continues the same conversation. */
+  /**
+   * A livekit-client `Room`, connected or not, or a transport. A new object for the same room continues the
+   * conversation.
+   */
   readonly room: Parameters<typeof connect>[0];
   /** Needed by `useUsage`, and to extend permission requests. */
   readonly http?: HttpAccess;
@@ -25,7 +28,7 @@ interface ParleyContextValue {
 
 const ParleyContext = createContext<ParleyContextValue | undefined>(undefined);
 
-/** Provides all hooks inside it with one client for the worker in `room`. The client never joins or leaves the room. */
+/** Gives all hooks inside it the same client for the worker in `room`. The client never joins or leaves the room. */
 export function ParleyProvider({ room, http, children, ...options }: ParleyProviderProps): ReactNode {
   const [client] = useState(() => new TalkClient());
   // A client announces its options only once, so later changes are ignored.

@@ -20,7 +20,7 @@ interface Agent {
   readonly reason?: "workers_full" | "no_agent";
 }
 
-/** The parts of livekit-client's `Room` that the SDK itself does not use. */
+/** The parts of livekit-client's `Room` that are only used here, not by the SDK. */
 interface WatchedRoom {
   readonly state?: string;
   readonly localParticipant?: { readonly attributes?: Readonly<Record<string, string>> };
@@ -44,8 +44,8 @@ const WORDS: readonly string[] = ["listening", "thinking", "speaking", "using_to
 const NO_AGENT_MS = 10_000;
 
 /**
- * Returns what the agent is doing. A killed agent counts as present until a worker or LiveKit notices, which takes up
- * to 25 s.
+ * Returns what the agent is doing. After an agent was killed, it counts as present until a worker or LiveKit notices,
+ * which takes up to 25 s.
  *
  * @param noAgentMs how long to wait for an agent before the state is `failed`
  */

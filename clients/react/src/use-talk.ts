@@ -8,7 +8,7 @@ import { useWatched } from "./use-watched.ts";
 interface Talk {
   /** The messages in order. Changes only when a message is added or removed. `useMessage(id)` returns the content. */
   readonly messages: readonly TalkEntry[];
-  /** Whether a worker has acknowledged this client. Messages sent earlier wait for that. */
+  /** Whether a worker has acknowledged this client. Until then, messages wait before they are sent. */
   readonly isConnected: boolean;
   /** The worker's last error that was not about a message, or why a tool of `useClientTool` is not offered. */
   readonly problem: string | undefined;
@@ -28,13 +28,13 @@ interface Talk {
    */
   readonly cancelCall: (callId: string) => Promise<void>;
   /**
-   * Replaces a message of this participant and answers it again. Everything after it is replaced. Rejects like
-   * `cancelCall`.
+   * Replaces the text of one of this participant's messages and requests a new answer. Everything after the message is
+   * replaced. Rejects like `cancelCall`.
    */
   readonly edit: (messageId: string, text: string) => Promise<void>;
   /**
-   * Answers any participant's message again, with this participant's rights. Everything after it is replaced. Rejects
-   * like `cancelCall`.
+   * Requests a new answer to any participant's message. The answer is made with this participant's rights. Everything
+   * after the message is replaced. Rejects like `cancelCall`.
    */
   readonly regenerate: (messageId: string) => Promise<void>;
 }

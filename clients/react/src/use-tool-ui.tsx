@@ -15,7 +15,7 @@ export function useToolUI(toolName: string, Component: ToolView): void {
 interface ToolCallViewProps {
   /** The `toolUseId` of the message part. */
   readonly toolUseId: string;
-  /** The component for tools for which none is set. */
+  /** The component for tools for which `useToolUI` has set none. */
   readonly fallback: ToolView;
 }
 

@@ -31,7 +31,7 @@ interface UsageNow {
   readonly refresh: () => Promise<void>;
 }
 
-/** The worker stores a turn's usage within this time after the turn ends. */
+/** How long to wait after a turn's end before its usage is requested. By then, the worker has stored it. */
 const STORED_AFTER_MS = 500;
 
 /** Returns the session's usage, updated after each turn. Needs the provider's `http`. */

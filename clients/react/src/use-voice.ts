@@ -4,16 +4,16 @@ import { useWatched } from "./use-watched.ts";
 
 interface Voice {
   /**
-   * Whether the worker understands speech. If not, a microphone is useless. `undefined` until the worker has announced
-   * this.
+   * Whether the worker understands speech. A microphone is only useful if it does. `undefined` until the worker has
+   * announced this.
    */
   readonly listens: boolean | undefined;
   /** Whether the worker speaks its answers. `undefined` until the worker has announced this. */
   readonly speaks: boolean | undefined;
   /**
-   * Notifies the worker whether this page plays the agent's audio. Until the first call, the worker assumes that it
-   * does. While nobody in the room plays the audio, answers are not spoken and their sentences arrive immediately. The
-   * page itself plays or mutes the audio.
+   * Notifies the worker whether this page plays the agent's audio. Until the first call, the worker assumes that the
+   * page plays it. While nobody in the room plays the audio, answers are not spoken and their sentences arrive
+   * immediately. The page itself must play or mute the audio.
    */
   readonly listen: (listens: boolean) => void;
 }

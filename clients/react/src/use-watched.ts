@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 
 /**
- * Returns the value of `read`, and re-renders after each change. In server-side rendering this is the initial value.
+ * Returns the value of `read`, and re-renders after each change. In server-side rendering, returns the initial value.
  */
 export function useWatched<Value>(subscribe: (onChange: () => void) => () => void, read: () => Value): Value {
   return useSyncExternalStore(subscribe, read, read);

@@ -17,7 +17,8 @@ export default defineTool({
     pattern: ({ priority }) => priority,
     title: ({ priority }) => (priority === "urgent" ? "Call out the standby team" : "File the report"),
   },
-  // In your company, send a request to its own system. Pass the key, so that the same report is not filed twice.
+  // In your own project, send the report to your company's system. Pass the key, so that the same report is not filed
+  // twice.
   run: async (report, { settings, idempotencyKey, participant }) => {
     const number = idempotencyKey.slice(0, 8);
     await appendFile(settings.file, `${JSON.stringify({ number, by: participant, ...report })}\n`);

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// The command of the package `@parley/conformance`.
+// The program of the package `@parley/conformance`. Checks the Node version before it imports anything else.
 import { nodeProblem } from "../doctor/node-version.ts";
 
 const problem = nodeProblem(process.versions.node);
 if (problem === undefined) {
-  // Imported dynamically: on an old Node version, its imports would fail with a SyntaxError.
+  // Import dynamically: on an old Node version, a static import would fail with a SyntaxError before `problem` is
+  // shown.
   const { runConformance } = await import("./run-conformance.ts");
   await runConformance(process.argv.slice(2));
 } else {

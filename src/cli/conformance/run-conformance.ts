@@ -18,15 +18,18 @@ import { runUnprepared } from "../run-unprepared.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
 import { type ConformanceOptions, parseConformanceOptions, USAGE } from "./options.ts";
 
-/** Variables that languages use to find their packages. Set other variables in the command: `env NAME=value …`. */
+/**
+ * Environment variables that the client's program receives because runtimes use them to find packages. To set any other
+ * variable, start the client's command with `env NAME=value …`.
+ */
 const CLIENT_SETTINGS = [
   "NODE_ENV NODE_PATH NODE_COMPILE_CACHE NODE_EXTRA_CA_CERTS VIRTUAL_ENV PYTHONPATH GOPATH GOROOT GOFLAGS GOCACHE GOMODCACHE",
   "CARGO_HOME RUSTUP_HOME JAVA_HOME DOTNET_ROOT GEM_HOME XDG_CACHE_HOME",
 ].flatMap((names) => names.split(" "));
 
 /**
- * Variables whose value may be in a file. The worker has its own table of these, but importing that table would add the
- * worker to this package.
+ * Variables whose value may be in a file. Not imported from the worker's table of variables, because that import would
+ * add the worker to this package.
  */
 const SECRETS = ["LIVEKIT_URL", "LIVEKIT_API_SECRET", "TOKEN_SECRET"];
 

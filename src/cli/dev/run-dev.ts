@@ -9,7 +9,10 @@ import { watchParent } from "../../worker/process/watch-parent.ts";
 import { watchSources } from "./watch-sources.ts";
 
 const MAIN = fileURLToPath(siblingModuleUrl(import.meta.url, "../../worker/main"));
-/** Waits for the rest of a change, because an editor saves in several steps and a checkout writes many files. */
+/**
+ * How long to wait after a change before restarting, so that the change is complete: an editor saves in several steps,
+ * and a checkout writes many files.
+ */
 const SETTLE_MS = 200;
 
 /**
@@ -19,7 +22,7 @@ const SETTLE_MS = 200;
 export async function runDev(flags: readonly string[]): Promise<void> {
   const stopping = new AbortController();
   let changed = Promise.withResolvers<string>();
-  /** Folders that the running worker reloads itself. */
+  /** Folders whose files the running worker reloads itself. */
   let reloaded: readonly string[] = [];
   const isReloaded = (file: string) => reloaded.some((folder) => resolve(file).startsWith(folder + sep));
   watchSources(process.cwd(), stopping.signal, (file) => {
@@ -29,7 +32,7 @@ export async function runDev(flags: readonly string[]): Promise<void> {
   let child: ChildProcess | undefined;
   onStop((signal) => {
     stopping.abort();
-    // In a terminal, the child has already received Ctrl-C itself. `main` treats two signals within a second as one.
+    // In a terminal, Ctrl-C has already reached the child, too. `main` treats two signals within a second as one.
     child?.kill(signal);
   });
   while (!stopping.signal.aborted) {
@@ -52,7 +55,7 @@ export async function runDev(flags: readonly string[]): Promise<void> {
   }
 }
 
-/** Calls `stop` with every signal that ends this process, and with SIGTERM when the process's parent has ended. */
+/** Calls `stop` whenever this process receives a signal to end, and with SIGTERM when its parent process has ended. */
 function onStop(stop: (signal: NodeJS.Signals) => void): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(signal));
   watchParent(() => stop("SIGTERM"));

@@ -1,7 +1,10 @@
 import { readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 
-/** Folders that nobody edits. Some of them change all the time. */
+/**
+ * Whether a folder is not watched. These folders contain no sources of the running agent, and some of them change all
+ * the time.
+ */
 const isLeftOut = (folder: string) => folder.startsWith(".") || ["node_modules", "dist", "test"].includes(folder);
 const isSource = (file: string) => /(?:\.[cm]?[jt]s|\.json|(?:^|\/)\.env)$/.test(file);
 

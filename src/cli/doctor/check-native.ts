@@ -11,7 +11,7 @@ export async function checkNative(): Promise<Finding> {
     await loadRtcNode();
     return ok("LiveKit's native library");
   } catch (error) {
-    // Only the message, because the cause lists every file that was tried.
+    // Show only the message, because the cause lists every file that was tried.
     const why = error instanceof Error ? error.message : String(error);
     return missing(`LiveKit's native library: ${why}`, `${HOW}. Then run the doctor again: it stopped here`);
   }

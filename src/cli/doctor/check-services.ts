@@ -70,8 +70,7 @@ async function checkModel(config: Config): Promise<Finding> {
 }
 
 /**
- * Asks the API whether it knows the model. This is free of charge. Other implementations of the API do not always
- * support this.
+ * Asks the API, free of charge, whether it knows the model. Some other implementations of the API cannot answer this.
  */
 async function askAboutModel(config: Config): Promise<Finding> {
   const { name } = config.model;

@@ -15,7 +15,10 @@ import { checkServices } from "./check-services.ts";
 import { type Finding, messageOf, missing, note, ok } from "./finding.ts";
 
 export interface DoctorOptions {
-  /** Whether to check what `parley worker` needs, instead of `parley start`. The worker itself starts no services. */
+  /**
+   * Whether to check what `parley worker` needs instead of what `parley start` needs. The worker starts no services
+   * itself.
+   */
   readonly isWorkerOnly: boolean;
 }
 

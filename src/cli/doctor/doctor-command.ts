@@ -15,7 +15,7 @@ Its status is 1 when something is missing.`;
 const FLAGS = { worker: { type: "boolean", default: false }, help: { type: "boolean", default: false } } as const;
 
 export async function doctorCommand(args: readonly string[]): Promise<void> {
-  // `runUnprepared`, because the doctor reports a bad environment as a finding.
+  // Not `runCommandLine`, which fails on a bad environment: the doctor reports such an environment as a finding.
   await runUnprepared("parley doctor", USAGE, async () => {
     const { worker, help } = readFlags(args, FLAGS);
     if (help) return undefined;

@@ -19,8 +19,8 @@ export const missing = (text: string, remedy: string): Finding => ({
 });
 
 /**
- * Returns the error's message and those of its causes, because `fetch failed` alone does not help. Parley's own errors
- * are complete without their causes.
+ * Returns the error's message and those of its causes, because a message such as `fetch failed` alone does not help.
+ * The causes of Parley's own errors are left out, because these errors' messages are complete.
  */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
-// The command of the package `create-parley`.
+// The program of the package `create-parley`. Checks the Node version before it imports anything else.
 import { nodeProblem } from "../doctor/node-version.ts";
 
 const NAME = "create-parley";
 const problem = nodeProblem(process.versions.node);
 if (problem === undefined) {
-  // Imported dynamically: on an old Node version, its imports would fail with a SyntaxError.
+  // Import dynamically: on an old Node version, a static import would fail with a SyntaxError before `problem` is
+  // shown.
   const { initCommand } = await import("./init-command.ts");
   await initCommand(NAME, process.argv.slice(2));
 } else {

@@ -1,6 +1,6 @@
 import type { Written } from "./run-init.ts";
 
-/** Returns a list of the written files for the terminal. */
+/** Lists, for the terminal, the files that were written, and the files and scripts that were left unchanged. */
 export function describeAgent(folder: string, { agent, forTools, left, ownScripts, wasCommonJs }: Written): string {
   return [
     `Made in ${folder}: ${agent.join(", ")}`,

@@ -6,11 +6,11 @@ import { isRecord } from "../../lib/json.ts";
 import { TalkError } from "../talk/talk-error.ts";
 import { ownScripts, toPackageJson } from "./to-package-json.ts";
 
-/** Next to `src/` in the repository, and next to `dist/` in a package. */
+/** The folder `template/`, which is next to `src/` in the repository, and next to `dist/` in a package. */
 const TEMPLATE = fileURLToPath(new URL("../../../template/", import.meta.url));
 /**
- * The names of files whose name in the template is different: npm excludes .gitignore from packages, and editors would
- * apply a tsconfig.json.
+ * Names of files in the template, with the names that they get in an agent's folder. The names differ because npm
+ * excludes .gitignore from packages, and because editors would apply a tsconfig.json in the template.
  */
 const RENAMED_FILES: Readonly<Record<string, string>> = {
   _dockerignore: ".dockerignore",
@@ -18,16 +18,14 @@ const RENAMED_FILES: Readonly<Record<string, string>> = {
   "_tsconfig.json": "tsconfig.json",
 };
 
-/**
- * Files that an existing project may already have. They are kept, and the agent works with the project's versions, too.
- */
+/** Files that an existing project may already have. The project's files are kept; the agent works with them, too. */
 const SHARED_FILES: ReadonlySet<string> = new Set([
   ...Object.values(RENAMED_FILES),
   "Dockerfile",
   "docker-compose.yml",
 ]);
 
-/** The names of the written files. */
+/** The names of the files that were written, and of the files and scripts that were left unchanged. */
 export interface Written {
   /** The agent's own files. */
   readonly agent: readonly string[];
@@ -71,7 +69,7 @@ export async function runInit(path: string): Promise<Written> {
     }
     await writeFile(manifestPath, `${JSON.stringify(manifest, null, 2)}\n`);
   } catch (error) {
-    // Only the first part of "EACCES: permission denied, mkdir '/srv/agent'", because the rest of a failed copy's
+    // Show only the first part of "EACCES: permission denied, mkdir '/srv/agent'". When a copy fails, the rest of the
     // message shows the path of the template's file.
     const why = error instanceof Error ? error.message.split(", ")[0] : String(error);
     throw new TalkError(`${folder} cannot be written to (${why}). Choose another folder`, { cause: error });

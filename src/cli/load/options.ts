@@ -35,7 +35,7 @@ export interface LoadOptions {
   readonly voice: number;
   readonly say: string | undefined;
   readonly httpUrl: string;
-  /** Whether rooms may be created on another machine. Only allowed if the server was named explicitly. */
+  /** Whether LiveKit may be on another machine. True only if the command line names the HTTP server. */
   readonly mayGoElsewhere: boolean;
   readonly tokenSecret: string | undefined;
   readonly timeoutMs: number;

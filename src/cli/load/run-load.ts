@@ -10,7 +10,7 @@ import { TalkError } from "../talk/talk-error.ts";
 import { type DriverCost, measureDriver } from "./driver-cost.ts";
 import type { LoadOptions, ToolKind } from "./options.ts";
 
-/** All durations in milliseconds, and the number of errors by message. */
+/** What was measured: durations in milliseconds, and the number of errors by message. */
 export interface Measurements {
   readonly joins: number[];
   /** From the question to the first sentence of its answer. */
@@ -35,11 +35,11 @@ const QUESTIONS: Readonly<Record<ToolKind | "plain", string>> = {
 };
 /** The spoken question. It does not depend on `--tools`, because its answer should be short. */
 const SPOKEN = QUESTIONS.server;
-/** A silence this long marks the end of an answer. Longer than any pause within an answer. */
+/** How long the agent must be silent for its answer to count as ended. Longer than any pause within an answer. */
 const SILENCE_MS = 1_000;
-/** Speakers use long frames, because many of them share this process with the measurement. */
+/** The length of the speakers' audio frames. Long, because many speakers share this process with the measurement. */
 const FRAME_MS = 100;
-/** The first spoken questions are spread over this time, about the duration of one question and answer. */
+/** The time over which the first spoken questions are spread: about the duration of one question and its answer. */
 const SPREAD_MS = 6_000;
 
 type Room = InstanceType<Awaited<ReturnType<typeof loadRtcNode>>["Room"]>;
@@ -103,7 +103,7 @@ async function typeIn(room: Room, name: string, run: Run): Promise<void> {
 
 /** Synthesizes the question with espeak-ng. @throws {TalkError} if it is not installed */
 async function openSound(question: string): Promise<Sound> {
-  // Imported here because they are rarely needed, and because they import rtc-node, which loadRtcNode must load first.
+  // Import these modules here: they are rarely needed, and they import rtc-node, which loadRtcNode must load first.
   const { EspeakSynthesizer, findEspeak } = await import("../../voice/providers/espeak/espeak-synthesizer.ts");
   const { loudBlocks, Speaker: SpeakerOf, SPEECH_RATE, synthesize } = await import("../../testing/stage/speaker.ts");
   const espeak = await findEspeak(process.env);

@@ -2,7 +2,7 @@ import type { Parley } from "../../client/index.ts";
 import { isRecord } from "../../lib/json.ts";
 import type { TalkEvent } from "./printer.ts";
 
-/** Calls `tell` for each event of the session. Returns a function that unsubscribes. */
+/** Calls `emit` for each event of the session. Returns a function that unsubscribes. */
 export function watch(parley: Parley, emit: (event: TalkEvent) => void): () => void {
   let isLost = false;
   /** Titles of open permission requests, by id. */

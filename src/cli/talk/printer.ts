@@ -34,7 +34,7 @@ export function toLine(event: TalkEvent): string | undefined {
     case "transcription":
       return event.final ? `you said: ${clean(event.text)}` : undefined;
     case "permission_request":
-      // Not shortened: a yes must not allow anything that was not shown.
+      // Do not shorten the arguments: a yes must not allow anything that was not shown.
       return `  ? ${clean(event.title)}${argumentsOf(event.input)}: [y]es, [a]lways or [n]o`;
     case "permission_closed":
       return `  ? ${clean(event.title)}: ${event.state}`;
@@ -54,7 +54,10 @@ export function toLine(event: TalkEvent): string | undefined {
   }
 }
 
-/** Marks calls that run here. For other calls, the result shows whether the server ran them. */
+/**
+ * Returns a note for calls that run in this terminal. Other calls get none, because only a call's result shows whether
+ * the server ran it.
+ */
 function runHere({ ranBy, participant }: ToolCallEvent): string {
   if (ranBy === "server") return "";
   return participant === undefined ? " (run here)" : ` (run here for ${clean(participant)})`;

@@ -6,15 +6,15 @@ interface Terminal {
   readonly isJson: boolean;
   readonly timeoutMs: number;
   readonly forms: TerminalForms;
-  /** Receives the prompt. Not stdout, which receives only events. */
+  /** The stream that receives the prompt. It must not be stdout, which receives only events. */
   readonly output: NodeJS.WritableStream;
   readonly onFailed: (error: unknown) => void;
 }
 
 /**
- * Sends each line as a message. While a permission request or a form field is open, the line answers that instead.
- * Resolves when the input and the last turn have ended. Ctrl-C stops the running turn; if no turn is running or Ctrl-C
- * has already stopped it, `readLines` resolves.
+ * Sends each line as a message. While a permission request or a form field is open, a line answers it instead. Resolves
+ * when the input and the last turn have ended. The first Ctrl-C stops the running turn. If no turn is running, or
+ * Ctrl-C has already stopped it, Ctrl-C ends `readLines`.
  */
 export async function readLines(parley: Parley, terminal: Terminal): Promise<void> {
   await new LineReader(parley, terminal).untilOver();

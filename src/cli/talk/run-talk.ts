@@ -15,7 +15,9 @@ const WAIT_FOR_AGENT_MS = 15_000;
 const LEAVE_WITHIN_MS = 3_000;
 
 /**
- * Joins the room, runs the conversation, and leaves. @throws {TalkError} when that fails, or the turn of `--say` fails
+ * Joins the room, runs the conversation, and leaves.
+ *
+ * @throws {TalkError} when one of these fails, or a turn of `--say` fails
  */
 export async function runTalk(options: TalkOptions): Promise<void> {
   const folder = options.folder === undefined ? undefined : await openFolder(options.folder);

@@ -4,7 +4,7 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import { ToolError } from "../../client/index.ts";
 import { TalkError } from "./talk-error.ts";
 
-/** A string in the protocol has at most 1 MiB. */
+/** The size of the largest file that can be shared: a string in the protocol has at most 1 MiB. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
 export interface FileText {
@@ -24,22 +24,23 @@ export async function openFolder(folder: string): Promise<string> {
 }
 
 /**
- * Reads a text file. After `..` and symbolic links are resolved, it must be inside the folder.
+ * Reads a text file. Its path, with `..` and symbolic links resolved, must be inside the folder.
  *
  * @param folder as returned by `openFolder`
  * @throws {ToolError} with a message for the model, without paths outside the folder
  */
 export async function readSharedFile(folder: string, filePath: string): Promise<FileText> {
   const path = await findInside(folder, filePath);
-  // `path` is already resolved, so a symbolic link here must be new, and is refused. NONBLOCK, because opening a pipe
-  // would wait for its writer.
+  // NOFOLLOW, because `path` was already resolved, so a symbolic link here has been created since. NONBLOCK, because
+  // opening a pipe would otherwise wait for its writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => {
     throw new ToolError("execution_error", `The file cannot be read: ${filePath}`);
   });
   try {
     const status = await file.stat();
     if (!status.isFile()) throw new ToolError("execution_error", `Not a file: ${filePath}`);
-    // One byte more than allowed, because the file may grow while it is read.
+    // Try to read one byte more than the file's size. Otherwise, a file that grows beyond the limit in the meantime
+    // would go unnoticed.
     const buffer = Buffer.alloc(Math.min(status.size, MAX_FILE_BYTES) + 1);
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     if (status.size > MAX_FILE_BYTES || bytesRead > MAX_FILE_BYTES) {
@@ -55,7 +56,7 @@ async function findInside(folder: string, filePath: string): Promise<string> {
   if (filePath.includes("\0"))
     throw new ToolError("invalid_parameters", "filePath: expected a path without NUL characters");
   const wanted = resolve(folder, filePath);
-  // Checked before the disk is read: the errors must not reveal what exists outside the folder.
+  // Check this before reading the disk: the errors must not reveal what exists outside the folder.
   if (!isInside(folder, wanted)) throw outside();
   const path = await realpath(wanted).catch(() => {
     throw new ToolError("execution_error", `File not found: ${filePath}`);

@@ -1,7 +1,7 @@
 import { type FieldValue, type Form, type FormAnswer, type FormField, parseField } from "../../client/forms.ts";
 import { setOwn } from "../../lib/json.ts";
 
-/** Declines the form when typed instead of an answer. */
+/** What a person types instead of an answer to decline the form. */
 const REFUSE = "/no";
 
 interface Open {
@@ -67,7 +67,7 @@ export class TerminalForms {
     else this.#end(open, { action: "accept", content: open.content });
   }
 
-  /** Removes the form right away, so that a line typed ahead answers whatever is asked next. */
+  /** Ends the form and removes it at once, so that a line that was typed ahead answers whatever is asked next. */
   #end(open: Open, answer: FormAnswer): void {
     open.end(answer);
     this.#close(open);

@@ -3,16 +3,16 @@ import { relative, resolve } from "node:path";
 import { run as runTests } from "node:test";
 import type { TestRun } from "../../testing/scenario/run-scenario.ts";
 
-/** Whether a file's tests are for Node's own test runner, not for another such as Vitest. */
+/** Whether a file's tests are written for Node's own test runner, rather than for another one such as Vitest. */
 export async function usesNodeTest(file: string): Promise<boolean> {
   return /\bfrom\s*["']node:test["']/u.test(await readFile(file, "utf8"));
 }
 
 /**
  * Runs test files with `node --test`, each in its own process. Their output goes to stderr. Yields nothing for skipped
- * tests. For suites, and for tests that failed only because of their subtests, yields only the subtests. A file's
- * process exits after its tests, because LiveKit's native library would keep it alive forever if a session is still in
- * a room.
+ * tests. For suites, and for tests that failed only because of their subtests, yields only the subtests. Each process
+ * is forced to exit after its tests. Otherwise, if a session is still in a room, LiveKit's native library would keep
+ * the process alive forever.
  */
 export async function* runNodeTests(files: readonly string[], repeat = 1): AsyncGenerator<TestRun> {
   for (let run = 1; run <= repeat; run++) {

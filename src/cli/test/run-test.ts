@@ -35,7 +35,7 @@ async function* runAll(files: readonly string[], { repeat, isInRoom, hasVoice }:
   const scenarios = files.filter((file) => !IS_PROGRAM.test(file));
   if (programs.length > 0) yield* runNodeTests(programs, repeat);
   if (scenarios.length === 0) return;
-  // Loaded first, so that its log output does not appear between the results.
+  // Load LiveKit's library before the first test, so that the library's log output does not appear between the results.
   await loadRtcNode();
   const { runScenario } = await import("../../testing/scenario/run-scenario.ts");
   const { startRoomServers } = await import("../../testing/stage/room-servers.ts");
@@ -64,7 +64,7 @@ async function findFiles(paths: readonly string[]): Promise<string[]> {
   throw new UsageError(`No tests found in ${paths.join(", ")}: expected ${SCENARIOS}, or ${PROGRAMS} of node:test`);
 }
 
-/** Reads one file at a time, because a folder may have thousands of files. */
+/** Yields the tests in a folder. Reads one file at a time, because a folder may have thousands of files. */
 async function* testsBelow(folder: string): AsyncGenerator<string> {
   const exclude = (name: string) => name === "node_modules";
   const names = await Array.fromAsync(glob([SCENARIOS, PROGRAMS], { cwd: folder, exclude }));

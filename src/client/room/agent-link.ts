@@ -79,7 +79,7 @@ export class AgentLink {
     if (this.#agents.delete(identity) && this.#agents.size === 0) this.#lose("agent");
   }
 
-  /** Call this when our tools have changed. Several changes in one tick are announced once. */
+  /** Call this when our tools have changed. Several changes in one tick are announced together. */
   change(): void {
     if (this.#agents.size === 0 || this.#isChangeQueued || this.#state === "closed") return;
     this.#isChangeQueued = true;

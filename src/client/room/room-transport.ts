@@ -83,7 +83,7 @@ function listen(room: LiveKitRoom, listener: TransportListener): () => void {
     participantAttributesChanged: (_changed: unknown, participant: RoomParticipant) =>
       listener.onChanged?.(toPeer(participant)),
     participantDisconnected: (participant: RoomParticipant) => listener.onLeft(toPeer(participant)),
-    // rtc-node has no "connected" event. In livekit-client this event is also emitted on reconnects.
+    // rtc-node has no "connected" event. In livekit-client, "connectionStateChanged" is also emitted on reconnects.
     connectionStateChanged: () => {
       if (wasConnected || !isConnected(room)) return;
       wasConnected = true;
@@ -143,7 +143,10 @@ function localOf({ localParticipant }: LiveKitRoom): LocalParticipant {
   return localParticipant;
 }
 
-/** Sets both spellings, because rtc-node's `publishData` reads only the second. */
+/**
+ * Returns the options that address data to these participants. Both spellings are set, because rtc-node's `publishData`
+ * reads only `destination_identities`.
+ */
 function addressed(to: readonly string[]): object {
   return { destinationIdentities: [...to], destination_identities: [...to] };
 }

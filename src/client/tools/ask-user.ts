@@ -8,7 +8,7 @@ import {
 } from "../../protocol/forms/form.ts";
 import type { ClientTool, ToolContext } from "./client-tool.ts";
 
-/** Enough time for a person to notice the form and think. */
+/** How long a person has to answer: enough to notice the form and to think. */
 const PERSON_MS = 120_000;
 
 /** A form for a person to fill in. */
@@ -16,7 +16,7 @@ export interface Form {
   readonly message: string;
   /** In the order in which to ask them. If there are none, the person only accepts or declines the message. */
   readonly fields: readonly FormField[];
-  /** Why the form is shown again: the last answer was invalid. */
+  /** Why the previous answer was invalid, if the form is shown again because of that. */
   readonly problem: string | undefined;
 }
 

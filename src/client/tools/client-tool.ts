@@ -40,8 +40,8 @@ export interface ClientTool<Input = JsonObject> {
   /** Whether the tool changes nothing. @defaultValue false */
   readonly readOnly?: boolean;
   /**
-   * A plain object is sent as the result, `undefined` and `null` as `{}`, any other value as `{ value }`. A thrown
-   * error becomes an error result.
+   * Runs a call. A returned plain object is sent as the result, `undefined` and `null` as `{}`, and any other value as
+   * `{ value }`. A thrown error becomes an error result.
    */
   readonly run: (input: Input, context: ToolContext) => unknown;
 }
@@ -121,7 +121,7 @@ export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
   };
 }
 
-/** Wraps a tool's return value in an object, because a result must be one. */
+/** Converts a tool's return value to an object, because a result must be an object. */
 export function wrapResult(value: unknown): Record<string, never> {
   if (value === undefined || value === null) return {};
   return (isPlain(value) ? value : { value }) as Record<string, never>;

@@ -1,7 +1,7 @@
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 
 /**
- * Together, these allow half of the ToolUseProgress messages per second that the worker accepts from one participant.
+ * These two limits allow 10 ToolUseProgress messages per second: half of what the worker accepts from one participant.
  */
 const TICK_MS = 200;
 const MESSAGES_PER_TICK = 2;

@@ -14,8 +14,8 @@ type Validated<Output> =
   | { readonly issues: readonly Issue[] };
 
 /**
- * A schema from zod 4, or from another library that supports Standard Schema and Standard JSON Schema. `zod/mini`
- * schemas lack the latter: pass `z.toJSONSchema(schema)` instead, which supports both.
+ * A schema from zod 4, or from another library that supports Standard Schema and Standard JSON Schema. Schemas of
+ * `zod/mini` do not support Standard JSON Schema: pass `z.toJSONSchema(schema)` instead, whose result supports both.
  */
 export interface StandardInput<Output> {
   readonly "~standard": {
@@ -83,7 +83,7 @@ function requireObject(schema: JsonObject): JsonObject {
   if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) {
     throw new TypeError(`it is longer than ${MAX_SCHEMA_LENGTH} characters`);
   }
-  // All tools share one message, so a schema that cannot be sent would block the other tools, too.
+  // All tools are announced in one message, so a schema that cannot be sent would block the other tools, too.
   const read = readJson(schema, "it");
   if ("fault" in read) throw new TypeError(read.fault);
   packMap(schema);

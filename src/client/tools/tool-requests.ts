@@ -48,7 +48,8 @@ export class ToolRequests {
   handle(request: Request, stanzaId: number, traceparent?: string): void {
     const { id, messageId, toolName, parameters, execution, participant } = request;
     const call = { id, messageId, toolName, parameters, ...(participant !== undefined && { participant }) };
-    // Checked before the stored results: if the server took over a call from us, the request is repeated with `server`.
+    // Check this before the stored results: when the server takes over one of our calls, it repeats the request with
+    // execution `server`.
     if (execution === "server") return this.#ports.onCall({ ...call, ranBy: "server" });
     const stored = this.#results.find(id);
     if (stored) return void this.#send(stored);
@@ -61,7 +62,8 @@ export class ToolRequests {
   }
 
   /**
-   * Answers a malformed request. Returns `false` if that is impossible because its id or `execution` cannot be read.
+   * Answers a malformed request. Returns `false` if the request cannot be answered, because its id or `execution` is
+   * unreadable.
    */
   refuse({ parts, message }: MalformedMessageError): boolean {
     const { id, request: { execution, toolName } = {} } = parts;
@@ -140,7 +142,10 @@ export class ToolRequests {
   }
 }
 
-/** The protocol specifies this message. The tool's name may have any length, so it is truncated. */
+/**
+ * Returns the error result for an unknown tool. The protocol specifies its message. The name in the request may have
+ * any length, so it is truncated.
+ */
 function unknownTool(id: string, toolName: string): ToolResult {
   return failed(id, "unknown_tool", `Tool '${truncateText(toolName, 256)}' is not supported by this client`);
 }

@@ -33,7 +33,7 @@ export class Answers {
     evictOldest(this.#open, MAX_OPEN);
   }
 
-  /** Adds a sentence. A long one is sent as a stream, so it may arrive after the final sentence. */
+  /** Adds a sentence. A long sentence is sent as a stream, so it may arrive after the final sentence. */
   add(sentence: Sentence): void {
     const answer = this.#open.get(sentence.previousId);
     if (!answer) return;

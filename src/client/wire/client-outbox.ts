@@ -5,7 +5,9 @@ import { MESSAGE_LIMITS } from "../../protocol/limits.ts";
 import { type Message, MESSAGES } from "../../protocol/messages/messages.ts";
 import { Unacknowledged } from "./unacknowledged.ts";
 
-/** During an outage, a send can hang until the connection is back. After this time, the send counts as failed. */
+/**
+ * How long a send may take before it counts as failed. During an outage, a send can hang until the connection is back.
+ */
 const SEND_DEADLINE_MS = 10_000;
 const MAX_QUEUED = 1_000;
 
@@ -34,6 +36,8 @@ export class ClientOutbox {
   }
 
   /**
+   * Encodes a message and queues it.
+   *
    * @param way `stream` forces a byte stream; messages over 15,000 bytes always use one
    * @param traceparent the span that the message belongs to (W3C Trace Context)
    * @throws {AppError} `too_large` or `internal`, synchronously, when the message cannot be encoded
@@ -52,7 +56,8 @@ export class ClientOutbox {
     sent.catch(() => {});
     // AgentLink resends Configurations itself, because an old one must not arrive after a newer one.
     if (message.type !== "configuration" && !isAck) {
-      // The first attempt may have failed because its sender was unknown. A stream identifies its sender.
+      // The worker may have dropped the first packet because it did not know the sender. A stream identifies its
+      // sender.
       this.unacknowledged.add(stanzaId, bytes.length, () => void publish("stream").catch(() => {}));
     }
     return { stanzaId, sizeBytes: bytes.length, sent };

@@ -6,7 +6,7 @@ import type { MalformedMessageError } from "../../protocol/messages/parse-messag
 import type { Message } from "../../protocol/messages/messages.ts";
 
 const REMEMBERED_STANZAS = 2_000;
-/** A worker loads the missed messages from its database within 2 s. */
+/** How long newer messages are held while missed ones are resent. A worker loads them from its database within 2 s. */
 const HOLD_MS = 3_000;
 
 interface IncomingPorts {
@@ -27,8 +27,8 @@ export class IncomingMessages {
   /** The sender of the last frame. */
   #agent: string | undefined;
   /**
-   * We have received every message up to this number. Later ones may be missing, because a previous agent sent them or
-   * because they arrived before the agent was announced. Undefined if nothing is missing.
+   * The number up to which we have received every message. Later messages may be missing, because a previous agent sent
+   * them or because they arrived before the agent was announced. Undefined if nothing is missing.
    */
   #completeUntil: number | undefined;
   /** Whether the worker has acknowledged our request for missed messages. */
@@ -42,8 +42,8 @@ export class IncomingMessages {
   }
 
   /**
-   * Returns the `lastSequenceSeen` for the next Configuration. The worker resends all later messages. `undefined` at
-   * first.
+   * Returns the `lastSequenceSeen` for the next Configuration: the worker resends all messages after this number.
+   * Returns `undefined` before the first message.
    */
   resendAfter(): number | undefined {
     if (this.#completeUntil !== undefined) this.#hold();
@@ -79,7 +79,7 @@ export class IncomingMessages {
       const stanzaId = unpackStanzaId(bytes);
       if (typeof stanzaId === "number" && stanzaId < 0) this.#markIncompleteAfter(-stanzaId - 1);
     } catch {
-      // The worker sends it again, and `handle` then reports the error.
+      // The frame is malformed. The worker sends it again, and `handle` then reports the error.
     }
   }
 
@@ -116,8 +116,8 @@ export class IncomingMessages {
   }
 
   /**
-   * Registers a message by its number without the sign. Returns `false` for a repeated message. Acks have number 0 and
-   * never repeat.
+   * Registers a message by the absolute value of its number. Returns `false` for a repeated message. Acks have number 0
+   * and never repeat.
    */
   #take(stanzaId: number, from: string): boolean {
     // A new worker may send new messages before it resends those that the previous worker could not deliver.

@@ -1,11 +1,12 @@
-/** An unacknowledged message is resent after this time. */
+/** How long to wait for an Ack before a message is resent. */
 const AGAIN_AFTER_MS = 5_000;
-/** After this time we give up on a message. Replacing a dead worker may take 20 s, and its replacement may die, too. */
+/** How long to try to deliver a message. Replacing a dead worker may take 20 s, and its replacement may die, too. */
 export const DELIVER_WITHIN_MS = 60_000;
 const MAX_MESSAGES = 512;
 /**
- * Enough for the maximum number of messages in flight, each of the maximum size. The worker rejects streams whose total
- * size is too large.
+ * The total size of the messages that are kept for resending: enough for the maximum number of messages in flight, each
+ * of the maximum size. They may all have to be resent, because the worker rejects streams whose total size is too
+ * large.
  */
 const MAX_BYTES = 32 * 1024 * 1024;
 /** How many messages are resent before a pause. Fewer than the worker accepts from one participant per second. */
@@ -31,7 +32,10 @@ export class Unacknowledged {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pausedUntil = 0;
 
-  /** `send` resends the message and must not throw. When there are too many messages, the oldest are dropped. */
+  /**
+   * Adds a sent message. `send` resends it and must not throw. When there are too many messages, the oldest are
+   * dropped.
+   */
   add(stanzaId: number, sizeBytes: number, send: () => void): void {
     const now = performance.now();
     this.#messages.set(stanzaId, { sizeBytes, send, giveUpAt: now + DELIVER_WITHIN_MS, dueAt: now + AGAIN_AFTER_MS });
@@ -45,7 +49,8 @@ export class Unacknowledged {
   }
 
   /**
-   * Always resolves. `false` if no Ack arrived within `timeoutMs` or before `clear`, or the Ack says `success: false`.
+   * Resolves to `true` when an Ack with `success: true` arrives. Resolves to `false` for an Ack with `success: false`,
+   * and if no Ack arrives within `timeoutMs` or before `clear`. Never rejects.
    */
   wait(stanzaId: number, timeoutMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();

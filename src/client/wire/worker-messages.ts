@@ -15,7 +15,8 @@ interface WorkerMessagesPorts {
 }
 
 /**
- * The SDK ignores these messages. The application still receives them, like all others, through the event `message`.
+ * Messages that the SDK itself ignores. The application still receives them, like all others, through the event
+ * `message`.
  */
 type OnlyAsMessage = "audio_chunk" | "reasoning_step" | "memory_trace" | "commentary" | "block_event";
 type Handlers = {

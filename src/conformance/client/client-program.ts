@@ -25,7 +25,8 @@ export class ClientProgram implements AsyncDisposable {
 
   /** @param environment the complete environment: the client under test inherits nothing from the kit's */
   constructor([program = "", ...args]: readonly string[], environment: NodeJS.ProcessEnv) {
-    // In its own process group, so that `kill` also ends a client that `npx` or `go run` started as a child process.
+    // Start the program in its own process group. `kill` then also ends a client that `npx` or `go run` started as a
+    // child process.
     const child = spawn(program, args, { env: environment, detached: true });
     this.#child = child;
     running.add(child);

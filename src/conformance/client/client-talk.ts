@@ -19,10 +19,11 @@ import { type LivekitServer, RoomConnection } from "../wire/room-end.ts";
 import { ClientProgram } from "./client-program.ts";
 
 const CLIENT = "client";
-/** Enough time for the program's runtime to start and then for the client to join. */
+/** How long the program's runtime may take to start and the client to join the room. */
 export const STARTS_WITHIN_MS = 15_000;
 /**
- * How long to wait after the client has answered a later message. By then, its reaction to an earlier one has arrived.
+ * How long `settle` waits after the client has answered its request. By then, the client's reactions to all earlier
+ * messages have arrived.
  */
 const QUIET_MS = 150;
 const CHECK_EVERY_MS = 20;
@@ -66,7 +67,10 @@ export class ClientTalk implements AsyncDisposable {
   readonly joins: number[] = [0];
   /** Decides whether the worker acknowledges a frame. */
   acknowledges: (frame: Frame) => boolean = () => true;
-  /** Called between the worker's Ack of a Configuration and its own Configuration, to resend lost messages. */
+  /**
+   * Resends lost messages. Called after the worker has acknowledged the client's Configuration, and before the worker
+   * sends its own.
+   */
   replay: () => void = () => {};
   readonly #options: ClientTalkOptions;
   readonly #cleanup = new Cleanup();
@@ -81,7 +85,10 @@ export class ClientTalk implements AsyncDisposable {
     this.conversationId = conversationIdOfRoom(this.roomName);
   }
 
-  /** Resolves when the client has sent its Configuration or, without a worker, when the client has been started. */
+  /**
+   * Opens a room and starts the client. Resolves when the client has sent its Configuration or, without a worker, when
+   * the client has been started.
+   */
   static async open(options: ClientTalkOptions): Promise<ClientTalk> {
     const talk = new ClientTalk(options);
     try {
@@ -242,9 +249,10 @@ export class ClientTalk implements AsyncDisposable {
   }
 
   #take(arrival: Arrival): void {
-    // The kit's strangers send only to the client.
+    // Ignore frames from other participants. A frame whose sender is not announced yet must be the client's, because
+    // the kit's strangers send only to the client.
     if (arrival.from !== undefined && arrival.from !== CLIENT) return;
-    // Rooms also carry other applications' data.
+    // Ignore other topics: rooms also carry other applications' data.
     if (arrival.topic !== TOPIC && arrival.topic !== "") return;
     const isFirst = this.frames.items.length === this.joins.at(-1);
     const frame = readFrame(arrival, { side: "client", conversationId: this.conversationId, isFirst });
@@ -259,8 +267,8 @@ export class ClientTalk implements AsyncDisposable {
 
   #post(message: WorkerMessage, stanzaId?: number): void {
     void this.send(message, stanzaId === undefined ? {} : { stanzaId }).catch((error: unknown) => {
-      // A fault with a cause came from sending: the worker has just been stopped. An invalid message is the kit's own
-      // fault.
+      // If the fault has a cause, sending failed because the worker has just been stopped. If not, the message was
+      // invalid, which is the kit's own fault.
       if (error instanceof KitFault && error.cause === undefined) this.frames.blame(error);
     });
   }

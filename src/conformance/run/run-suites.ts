@@ -14,7 +14,9 @@ type Outcome = Pick<Verdict, "outcome" | "reason">;
 
 /** How many rooms are open at once. Checks spend most of their time waiting. */
 const SUITES_AT_ONCE = 8;
-/** Twice the wait of the longest check. Needed because LiveKit's calls have no deadline. */
+/**
+ * How long a check may take: twice as long as the longest check waits. Needed because LiveKit's calls have no deadline.
+ */
 const CHECK_WITHIN_MS = 30_000;
 const CLOSE_WITHIN_MS = 5_000;
 
@@ -69,8 +71,10 @@ async function close(subject: AsyncDisposable | undefined): Promise<void> {
 }
 
 /**
- * Waits for some work, for at most `withinMs`. A check waits for the subject for a shorter time, so only the kit can be
- * at fault. @throws {KitFault} when the time is over
+ * Waits for some work, for at most `withinMs`. Every check gives up waiting for the subject earlier, so if this time is
+ * over, only the kit can be at fault.
+ *
+ * @throws {KitFault} when the time is over
  */
 async function inTime<Value>(work: Promise<Value> | Value, what: string, withinMs = CHECK_WITHIN_MS): Promise<Value> {
   const { promise: late, reject } = Promise.withResolvers<never>();

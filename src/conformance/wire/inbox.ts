@@ -20,7 +20,7 @@ export class Inbox<Item> {
     this.#wake();
   }
 
-  /** Makes the kit responsible for everything that is still missing. */
+  /** Records a fault of the kit. From now on, `next` rejects with this fault instead of a fault of the subject. */
   blame(fault: KitFault): void {
     this.#kitFault ??= fault;
     this.#wake();

@@ -54,7 +54,7 @@ export class RoomConnection implements AsyncDisposable {
     return new RoomConnection(room);
   }
 
-  /** Frames are sent in the order of the calls. */
+  /** Sends a frame. Frames are sent in the order of the calls. */
   async publish(bytes: Uint8Array, options: PublishOptions = {}): Promise<void> {
     const sent = this.#sending.then(() => this.#publish(bytes, options));
     this.#sending = sent.catch(() => {});

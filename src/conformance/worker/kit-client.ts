@@ -31,8 +31,8 @@ const AGENT_KIND = 4;
 const WORKER_WITHIN_MS = 20_000;
 const AGAIN_AFTER_MS = 3_000;
 /**
- * How long to wait after the worker has acknowledged a later message. By then, its reaction to an earlier one has
- * arrived.
+ * How long `settle` waits after the worker has acknowledged its message. By then, the worker's reactions to all earlier
+ * messages have arrived.
  */
 const QUIET_MS = 150;
 

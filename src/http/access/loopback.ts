@@ -3,9 +3,9 @@ import { namesLoopback } from "../../lib/loopback.ts";
 import { HttpError } from "../http-error.ts";
 
 /**
- * Rejects requests that a foreign web page makes a browser send to this machine. Such a request has a foreign `Host`,
- * which the page's DNS server resolved to this machine (DNS rebinding), or a foreign `Origin`. Sandboxed pages and
- * pages from a file have the origin `null`. Programs send no origin.
+ * Rejects requests that a browser on this machine sends for a foreign web page. Such a request has a foreign `Origin`,
+ * or a foreign `Host` whose name the page's DNS server has resolved to this machine (DNS rebinding). Sandboxed pages
+ * and pages from a file have the origin `null`, which is rejected, too. Programs send no `Origin`.
  */
 export function answerThisMachineOnly(app: Pick<FastifyInstance, "addHook">): void {
   app.addHook("onRequest", async ({ headers: { host = "", origin } }) => {

@@ -33,7 +33,7 @@ export interface TokenKeys {
 
 /**
  * Requires a room token on all routes of this scope and sets `request.access`. The token is checked before the body is
- * read, so a caller without a valid token gets no other error. Responses, including errors, must not be cached.
+ * read, so a caller without a valid token gets no other error. Forbids caching of all responses, including errors.
  */
 export function requireRoomToken(
   scope: Pick<FastifyInstance, "decorateRequest" | "addHook">,

@@ -34,7 +34,11 @@ export class PermissionFeed {
     this.#options = options;
   }
 
-  /** Sends the open requests, and the end of those that were sent as open. @throws {AppError} `unavailable` */
+  /**
+   * Sends the open requests. Also sends the end of each request that was sent as open and has ended since.
+   *
+   * @throws {AppError} `unavailable`
+   */
   async showNow(): Promise<void> {
     const { reads, sessionId } = this.#options;
     const open = await reads.read(loadOpenPermissions, { sessionId });
@@ -58,7 +62,7 @@ export class PermissionFeed {
     const { id, state, expiresAt } = shown;
     const sentExpiry = this.#asked.get(id);
     this.#asked.set(id, expiresAt);
-    // Sent even if the request has ended by now: a reader cannot interpret an end without a start.
+    // Send the start even if the request has ended by now: a reader cannot interpret an end without a start.
     if (sentExpiry === undefined) await send(toAsked(shown));
     else if (toExtended && state === "asked" && expiresAt > sentExpiry) await send(toExtended(shown));
     if (state === "asked") return;

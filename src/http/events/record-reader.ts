@@ -163,7 +163,10 @@ function lastSequence({ sequence }: Goal): number | undefined {
   return typeof sequence === "number" ? sequence : undefined;
 }
 
-/** A turn's end comes after all its blocks, and the end of its speech comes last. */
+/**
+ * Returns a number that orders the points of a turn: the turn's end comes after all its blocks, and the end of its
+ * speech comes last.
+ */
 function placeOf(sequence: RecordPoint["sequence"]): number {
   if (typeof sequence === "number") return sequence;
   return sequence === "end" ? Number.MAX_SAFE_INTEGER - 1 : Number.MAX_SAFE_INTEGER;

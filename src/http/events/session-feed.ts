@@ -46,7 +46,7 @@ export async function feedStream({ source, stream, sessionId, identity, after }:
       toReplied: toRepliedEvent,
     }),
   });
-  // Follow before reading the record, so that nothing between the two is missed.
+  // Follow before reading the record, so that no event is missed in between.
   const leave = source.follow(sessionId, live);
   try {
     await feed.run();

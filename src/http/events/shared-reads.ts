@@ -13,7 +13,7 @@ interface Sharing<Value> {
 
 /**
  * Shares reads of the store among all event streams of a process. Streams of one session ask for the same things at the
- * same time, so equal reads in one tick are made once. They return the same objects, which callers must not modify.
+ * same time, so equal reads in one tick become a single read. Its result is shared, and callers must not modify it.
  */
 export class SharedReads {
   readonly #sql: Sql;
@@ -24,9 +24,9 @@ export class SharedReads {
   }
 
   /**
-   * Returns the result of `load` for these arguments, which must be JSON values. Without `isFinal`, the read starts
-   * after this call. With `isFinal`, it may have started earlier, because a value that can no longer change is cached
-   * for a while. If the returned value is not final, it may be out of date, and the caller must read again.
+   * Returns the result of `load` for these arguments, which must be JSON values. Without `isFinal`, the store is read
+   * after this call. With `isFinal`, it may have been read before, because a final value, which can no longer change,
+   * is cached for a while. A value that is not final may be out of date, so the caller must read again.
    */
   async read<Args, Value>(load: Load<Args, Value>, args: Args, isFinal?: (value: Value) => boolean): Promise<Value> {
     const asked = this.#asked.get(load) ?? new Map<string, Promise<unknown>>();

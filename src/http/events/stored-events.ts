@@ -7,7 +7,7 @@ import type { LiveEvent } from "../../session/events/live-event.ts";
 import type { FollowedTurn, RecordPoint } from "../../store/turns/load-turns-after.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
 
-/** At most nine digits, which fit in PostgreSQL's `int`. */
+/** Numbers have at most nine digits, so that they fit in PostgreSQL's `int`. */
 const EVENT_ID = /^(\d{1,9})\.(\d{1,9}|end|spoken)$/;
 
 /** The id of an SSE event: `<turn position>.<block sequence>`, `<turn position>.end` or `<turn position>.spoken`. */

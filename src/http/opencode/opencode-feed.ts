@@ -74,7 +74,10 @@ async function sendUpdates(live: LiveQueue, { calls, permissions }: Feeds, strea
   }
 }
 
-/** opencode's clients open the stream before they send anything, so the room may not have a session yet. */
+/**
+ * Waits until the room has a session. It may not have one yet, because opencode's clients open the stream before they
+ * send anything. Returns `undefined` if the reader disconnects.
+ */
 async function waitForSession({ source, stream, access }: OpencodeFeedOptions): Promise<string | undefined> {
   const { closed } = stream;
   for (;;) {

@@ -69,7 +69,9 @@ function toDecision(permission: PermissionRecord, sent: SentDecision, edits: Edi
   return { ...approval, edited };
 }
 
-/** Includes the fields by which opencode's clients recognize this error, because they use our route as well. */
+/**
+ * Includes the fields by which opencode's clients recognize this error, because those clients use this route as well.
+ */
 function unknownPermission(requestID: string): HttpError {
   const message = "There is no such permission request";
   return new HttpError(404, message, { details: { _tag: "PermissionNotFoundError", requestID, message } });

@@ -33,7 +33,7 @@ export const responseBody = z
 
 const repeatedId = z.string("expected a string").optional();
 
-/** Like `responseBody`, plus the ids in spec/004's PermissionResponse, which the path contains as well. */
+/** Like `responseBody`, plus the two ids in the protocol's PermissionResponse, which the path contains as well. */
 export const namedResponseBody = z
   .strictObject(
     { response: responses, message, editedInput, sessionId: repeatedId, permissionId: repeatedId },

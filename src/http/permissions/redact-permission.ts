@@ -3,8 +3,8 @@ import { loadOpenPermissions, type PermissionRecord } from "../../store/permissi
 
 /**
  * Returns a request, redacted for the reader, or `undefined` if the reader may not see it at all. The approver sees
- * everything. Others see what the tool's `stateDetail` allows: with `name` only the tool's name, because patterns and
- * title would reveal its arguments.
+ * everything. Others see what the tool's `stateDetail` allows. If it is `name`, they see only the tool's name, because
+ * patterns and title would reveal the tool's arguments.
  */
 export function redactPermission(identity: string, permission: PermissionRecord): PermissionRecord | undefined {
   const { participantIdentity, detail, toolName } = permission;

@@ -23,7 +23,9 @@ export function healthRoutes(app: HttpApp, checks: readonly ReadyCheck[]): void 
   });
 }
 
-/** Does not say why a check failed, because an error's text may contain addresses and names. */
+/**
+ * Runs a check. The result does not say why the check failed, because an error's text may contain addresses and names.
+ */
 async function holds(check: ReadyCheck["check"]): Promise<"ok" | "failed" | "no answer"> {
   const limit = Promise.withResolvers<"no answer">();
   const timer = setTimeout(() => limit.resolve("no answer"), TIME_LIMIT_MS);

@@ -45,7 +45,8 @@ function contentPolicy(livekitUrl: string): string {
 }
 
 /**
- * LiveKit's signaling uses a WebSocket. If the connection is refused, LiveKit's client asks for the reason over HTTP.
+ * Returns the addresses at which LiveKit's client reaches LiveKit. Signaling uses a WebSocket. If the WebSocket is
+ * refused, the client asks for the reason over HTTP.
  */
 function livekitSources(livekitUrl: string): readonly string[] {
   const { protocol, host, hostname } = new URL(livekitUrl);

@@ -15,7 +15,8 @@ export const sessionRoutes: RoomRoutes = (app, { sql }) => {
   app.get("/session", async ({ access }, reply) => {
     requireSubscriber(access);
     const session = await findRoomSession(sql, access);
-    // Not an error: every conversation begins this way, and a browser's console reports each 404 as an error.
+    // Having no session is not an error: every conversation begins this way, and a browser's console reports each 404
+    // as an error.
     if (!session) return reply.code(204).send();
     const { id, conversationId, room } = session;
     return { id, conversationId, room };

@@ -62,7 +62,7 @@ const tokenBody = z.strictObject({
 /** `POST /token {room, identity}` returns `{token, livekitUrl}`, for joining that room as that participant. */
 export function tokenRoutes(app: HttpApp, { livekit, publicUrl, token: access }: TokenOptions): void {
   const route = {
-    // Checked before the body is read.
+    // The secret is checked before the body is read.
     onRequest: async ({ headers }: FastifyRequest) => checkSecret(access, headers.authorization),
     schema: { body: z.preprocess((body) => body ?? {}, tokenBody) },
     validatorCompiler: zodValidator(nameAll),

@@ -5,7 +5,7 @@ import type { RoomRoutes } from "../http-app.ts";
 import { writeTranscript } from "../transcript/write-transcript.ts";
 import { pathId } from "../zod-types.ts";
 
-/** A reader that reads nothing for this long is disconnected. */
+/** How long a reader may read nothing before it is disconnected. */
 const STALLED_MS = 30_000;
 const TYPES = { json: "application/json; charset=utf-8", markdown: "text/markdown; charset=utf-8" } as const;
 
@@ -22,7 +22,7 @@ export const transcriptRoutes: RoomRoutes = (app, { sql, streams }) => {
   app.get("/session/:id/transcript", { schema, exposeHeadRoute: false }, async (request, reply) => {
     const { access, params, query } = request;
     const leave = streams.take(access);
-    // The reader may have disconnected during the token check. Then no `close` event follows.
+    // The reader may have disconnected during the token check. In that case, no `close` event follows.
     if (reply.raw.destroyed) leave();
     else reply.raw.once("close", leave);
     const session = await requireRoomSession(sql, access, params.id);

@@ -22,13 +22,15 @@ export interface GrpcServer {
 /** Concurrent streams per connection. All calls here are short. */
 const MAX_STREAMS = 100;
 /**
- * Beyond this number, the oldest connection without an authenticated call is closed. If every older connection has had
- * one, the new connection is closed.
+ * How many connections may be open. If there are more, the oldest one that has not made an authenticated call is
+ * closed, which may be the new one.
  */
 const MAX_CONNECTIONS = 500;
-/** The limit for a whole RPC. It also limits slow senders. Calls without a valid token end at once. */
+/**
+ * How long a whole RPC may take, including the time that a slow sender needs. Calls without a valid token end at once.
+ */
 const CALL_MS = 30_000;
-/** A connection without calls is closed after this time, even if the client sends pings. Clients then reconnect. */
+/** How long a connection may stay open without calls, even if the client sends pings. The client can then reconnect. */
 const IDLE_MS = 60_000;
 
 /**

@@ -19,7 +19,7 @@ interface ServiceOptions {
 
 /** Enough for two ids in JSON with every character escaped. */
 const MAX_REQUEST_BYTES = 4 * 1024;
-/** The message in proto/opencode/tool.proto has no field for edited arguments. */
+/** Allows no edited arguments, because the message in proto/opencode/tool.proto has no field for them. */
 const NO_EDITS: EditGuard = { serverTools: new Map(), rules: [] };
 
 /** Set by `requestGate`. The default allows nothing, because no room has an empty name. */

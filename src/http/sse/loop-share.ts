@@ -2,13 +2,16 @@ import { setImmediate as nextTick } from "node:timers/promises";
 
 /** How long a server's streams may prepare events without a pause. */
 const MAX_MS = 10;
-/** A time limit alone is not enough, because Node writes to the sockets only after this tick. */
+/**
+ * How many bytes a server's streams may prepare without a pause. The time limit alone is not enough, because Node
+ * writes to the sockets only after the tick.
+ */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * Limits how much of the event loop the streams use. Hundreds of streams of one session may receive an event in the
- * same tick, and writing to all of them takes a while. Beyond the limits, the rest wait for the next tick, so that
- * other work can run.
+ * same tick, and writing to all of them takes a while. Once a limit is reached, the remaining streams wait for the next
+ * tick, so that other work can run.
  */
 export class LoopShare {
   #since = 0;

@@ -15,7 +15,7 @@ interface StreamAnswer {
 
 const MAX_STREAMS_OF_ONE = 5;
 const MAX_STREAMS = 1_000;
-/** The longest delay of a timer. */
+/** The longest delay that `setTimeout` accepts. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**

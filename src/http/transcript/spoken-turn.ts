@@ -28,7 +28,7 @@ export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
   };
 }
 
-/** Omits the timings of calls whose details may not be shown. */
+/** Returns a turn's timings without those of calls whose details may not be shown. */
 function timingsOf(
   { calls, createdAt: startedAt }: TranscriptTurn,
   { parts = [], ...timings }: NonNullable<TranscriptTurn["timings"]>,
@@ -49,7 +49,7 @@ function toPart(block: TurnBlock, { blocks, calls }: TranscriptTurn): Transcript
   if (blockType !== "tool_use" && blockType !== "server_tool_use") return undefined;
   const id = toolUseId(block);
   const name = asText(content?.["tool_name"]);
-  // The worker wrote these blocks. An outcome is shown with its call, and memories are private to one participant.
+  // Omit blocks that the worker wrote: an outcome is shown with its call, and memories are private to one participant.
   if (id === undefined || name === OUTCOME_TOOL || name === MEMORY_TOOL) return undefined;
   const call = Object.hasOwn(calls, id) ? calls[id] : undefined;
   if (call) return toCalledTool(call, { name, id, modelInput: content?.["input"] });

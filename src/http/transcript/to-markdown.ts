@@ -2,14 +2,17 @@ import type { JsonValue } from "../../lib/json.ts";
 import type { SpokenTool, SpokenTurn } from "../../conversation/spoken-turn.ts";
 import type { SessionRecord } from "../../store/sessions/sessions.ts";
 
-/** Code spans, such as a tool's input and result, are cut to this length. The JSON form contains more. */
+/** The length to which code spans, such as a tool's input and result, are cut. The JSON form contains more. */
 const MAX_CHARACTERS = 500;
 
 export function markdownHead({ id, room, conversationId, createdAt }: SessionRecord): string {
   return `# Transcript of ${code(room ?? conversationId)}\n\nSession ${code(id)}, begun ${timeOf(createdAt)}.\n`;
 }
 
-/** Names are outside block quotes and messages inside, so that no message can impersonate another participant. */
+/**
+ * Formats a turn. Names are outside of block quotes and messages inside them, so that no message can impersonate
+ * another participant.
+ */
 export function markdownTurn({ participant, said, answer, at, heard, isReplaced, ...turn }: SpokenTurn): string {
   const { saidBy = participant } = turn;
   const replaced = isReplaced ? ", replaced by a later turn" : "";

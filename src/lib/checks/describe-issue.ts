@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { didYouMean } from "./did-you-mean.ts";
 
 /**
- * Returns a text such as `model.maxTokens: expected number, got "many"`.
+ * Describes one issue of a failed check, for example as `model.maxTokens: expected number, got "many"`.
  *
  * @param root the value that was checked
  * @param schema the schema it was checked with; used to suggest the right field for a misspelled one

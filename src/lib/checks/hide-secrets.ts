@@ -1,9 +1,12 @@
-/** No pattern matches across a quote or a backslash, so a line of JSON remains valid JSON. */
+/**
+ * Patterns with their replacements. No pattern matches across a quote or a backslash, so a line of JSON remains valid
+ * JSON.
+ */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   // The user and password of a URL, then its query.
   [/\b([a-z][a-z\d+.-]{0,20}:\/\/)[^\s/?#"'\\]*@/giu, "$1"],
   [/\b([a-z][a-z\d+.-]{0,20}:\/\/[^\s?"'\\]*)\?[^\s"'\\),]+/giu, "$1?…"],
-  // A signed token. LiveKit includes the token in its error when it rejects one.
+  // Signed tokens. When LiveKit rejects a token, its error contains the token.
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/gu, "…"],
   [/\b(Bearer|Basic) +[\w.~+/=-]{6,}/giu, "$1 …"],
   [/\b((?:proxy-)?authorization|x-api-key|(?:set-)?cookie)(\\?["']: *\\?["']|: *)[^\s"'\\,{}[\]]+/giu, "$1$2…"],

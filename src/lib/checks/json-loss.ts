@@ -11,10 +11,13 @@ interface Container {
   isAtKey: boolean;
 }
 
-/** Integers so short that a double always represents them exactly. Nearly all numbers match. */
+/** Matches integers so short that a double always represents them exactly. Nearly all numbers match. */
 const PLAIN_INTEGER = /^-?\d{1,15}$/u;
 const NUMBER_PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/u;
-/** More digits than the largest double has. */
+/**
+ * The longest number that is compared digit by digit. The largest double has fewer digits, so a longer number cannot be
+ * represented.
+ */
 const MAX_NUMBER_LENGTH = 400;
 const STARTS = /["{}[\],\d-]/gu;
 const NUMBER = /[-+.\deE]+/uy;

@@ -13,14 +13,14 @@ export interface Compiler {
   readonly isForeign: boolean;
   /**
    * Whether any keyword is left unchecked. An unchecked keyword always passes, so `not`, `if`, `oneOf` and
-   * `maxContains` must not reject a value because it matches a schema. Final once everything is compiled.
+   * `maxContains` must not reject a value because it matches a schema. The value is final once everything is compiled.
    */
   isPartial: boolean;
 }
 /** Compiles one keyword into a check. `schema` is the schema that contains the keyword. */
 export type Keyword = (operand: never, schema: Schema, compiler: Compiler) => Check;
 
-/** Passes, but costs a step, because callers may call it for each item of a value. */
+/** A check that always passes. It costs a step, because callers may call it for each item of a value. */
 export const ok: Check = (_value, steps) => steps.spend() as undefined;
 export const wrong = (message: string): Problem => ({ path: [], message });
 export const at = (key: string, problem: Problem | undefined): Problem | undefined =>
@@ -51,15 +51,18 @@ export function keysOf(value: object, steps: Steps): string[] {
   return keys;
 }
 
-/** Returns the check for a keyword that is not checked. */
+/** Returns the check for a keyword that is left unchecked, and sets `isPartial`. */
 export function unchecked(compiler: Compiler): Check {
   compiler.isPartial = true;
   return ok;
 }
 
-/** A check of 100,000 steps takes a few milliseconds. */
+/** How many steps a check may take. 100,000 steps take a few milliseconds. */
 const MAX_STEPS = 100_000;
-/** A second limit, in case a step costs more than expected. It is checked once per `CHECK_EVERY_STEPS` steps. */
+/**
+ * How long a check may take. This second limit applies in case a step costs more than expected. The time is measured
+ * once per `CHECK_EVERY_STEPS` steps.
+ */
 const MAX_MS = 10;
 const CHECK_EVERY_STEPS = 5_000;
 /** The maximum nesting of schemas, including references. Each level uses stack space. */

@@ -25,7 +25,7 @@ const nothing: Check = (value, steps) => ok(value, steps) ?? wrong("is not allow
 interface CompileOptions {
   /** Whether the schema is untrusted: no pattern is run, and unresolved references are ignored. @defaultValue false */
   readonly isForeign?: boolean;
-  /** Skips schemas and keywords that cannot be read instead of throwing. @defaultValue false */
+  /** Whether schemas and keywords that cannot be read are skipped instead of causing an error. @defaultValue false */
   readonly isLenient?: boolean;
 }
 
@@ -54,7 +54,7 @@ export function compileJsonSchema(
       steps.leave();
       return problem;
     };
-    // Registered before its parts are compiled, because a schema may contain itself.
+    // The check is registered before its parts are compiled, because a schema may contain itself.
     compiled.set(schema, all);
     checks = Object.entries(schema).flatMap(([name, operand]) => {
       if (name === "$ref") return [refer(operand)];
@@ -68,8 +68,8 @@ export function compileJsonSchema(
     });
     return all;
   };
-  // Targets are compiled below, one after another. If they were compiled here, a long chain of references would
-  // overflow the stack.
+  // The targets of references are compiled below, one after another. If they were compiled here, a long chain of
+  // references would overflow the stack.
   const refer = (reference: unknown): Check => {
     const target = resolve(root, String(reference));
     if (target === undefined && isForeign) return unchecked(compiler);

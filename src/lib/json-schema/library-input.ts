@@ -1,7 +1,7 @@
 import { isRecord, type JsonObject } from "../json.ts";
 import { at, first, type Problem, wrong } from "./json-schema-check.ts";
 
-/** `constructor`, `toString` and so on. */
+/** The names of members that every object inherits: `constructor`, `toString` and so on. */
 const INHERITED = Object.getOwnPropertyNames(Object.prototype);
 
 /** JSON that is safe to pass to a schema library. Call `restore` after the library has read it. */
@@ -9,8 +9,8 @@ export type LibraryInput = { readonly value: unknown; readonly restore: () => vo
 
 /**
  * Prepares JSON for a schema library such as zod, which misreads some names. The library mistakes inherited members for
- * properties, so for a schema with a property such as `constructor` it receives objects that inherit nothing. It also
- * drops a property named `__proto__`, so an input with one is a problem.
+ * properties, so if a schema has a property such as `constructor`, the library receives objects that inherit nothing.
+ * The library also drops a property named `__proto__`, so an input with such a property is a problem.
  */
 export function libraryInput(jsonSchema: JsonObject): (input: unknown) => LibraryInput {
   const text = JSON.stringify(jsonSchema);

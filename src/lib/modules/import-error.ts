@@ -1,11 +1,11 @@
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Parley's own sources. Stack frames in them do not help an author. */
+/** The folder of Parley's own sources. Stack frames in them do not help an author. */
 const OWN_FILES = join(import.meta.dirname, "../../");
-/** The first line of a SyntaxError's stack: a path or URL, and the line number. */
+/** Matches the first line of a SyntaxError's stack: a path or URL, and the line number. */
 const HEAD = /^(?<file>(?:file:\/\/|\/|[A-Za-z]:\\).*?)(?:\?[^:]*)?:(?<line>\d+)$/u;
-/** A stack frame: `at file:///tools/dice.ts:4:22`, or `at roll (file:///tools/dice.ts?v=2:4:22)`. */
+/** Matches a stack frame: `at file:///tools/dice.ts:4:22`, or `at roll (file:///tools/dice.ts?v=2:4:22)`. */
 const FRAME =
   /^\s+at (?:async )?(?:.*\()?(?<file>(?:file:\/\/|\/|[A-Za-z]:\\)[^?)]*?)(?:\?[^:)]*)?:(?<line>\d+):\d+\)?$/u;
 

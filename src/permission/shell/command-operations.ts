@@ -9,7 +9,7 @@ const PLACEHOLDER = "{}";
 /** xargs options that set a different placeholder, in the same word or in the next. */
 const PLACEHOLDER_ATTACHED = /^(?:-[0oprtx]*[iIJ]|--r[a-z]*=)(?<placeholder>.+)$/u;
 const PLACEHOLDER_FOLLOWS = /^-[0oprtx]*[IJ]$/u;
-/** With more placeholders than this, every argument counts as unknown. */
+/** How many different placeholders are replaced. If a command has more, every argument counts as unknown. */
 const MAX_PLACEHOLDERS = 16;
 /** Maximum nesting of scripts (`sh -c "sh -c …"`) and of programs that start programs. */
 const MAX_DEPTH = 8;
@@ -22,10 +22,10 @@ const MAX_LENGTH = 60_000;
 /** Separates the commands of a line that could not be parsed. */
 const JOINTS = /[;&|<>()`\n\r{}]+/u;
 
-/** For a redirection, `type` is what it does with the file; a command has no `type`. */
+/** The `type` of a redirection is what it does with the file. A command has no `type`. */
 export type ShellOperation = Omit<Operation, "type"> & { readonly type?: "read" | "edit" };
 
-/** Programs that change the working folder. Also matches inside a word, which may be a script. */
+/** Matches programs that change the working folder, also within a word, because the word may be a script. */
 const MOVES = /(?:^|\W)(?:cd|pushd|popd)(?:$|\W)/u;
 
 /**
@@ -97,7 +97,8 @@ class CommandOperations {
     const filled = filledIn(name, args);
     // A program name that contains whitespace would look like a program with an argument.
     const shown = /\s/u.test(program) ? UNKNOWN : program;
-    // It is uncertain which of xargs' words is the program. A word that starts with a filled-in placeholder never is.
+    // It is uncertain which of xargs' words is the program. A word that starts with a filled-in placeholder is never
+    // the program.
     const started = unwrapped(name, filled).filter((command) => !command.startsWith(UNKNOWN));
     const all = [...assignments, ...(words.length > 0 ? [shown, ...args] : [])];
     this.#add({

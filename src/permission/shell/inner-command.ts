@@ -50,9 +50,9 @@ const UNPREDICTABLE: ReadonlySet<string> = new Set(
 );
 /** Harmless arguments of `set`. Others, such as `-k`, `-a` and `-H`, change the meaning of later words. */
 const HARMLESS_SET_ARGUMENT = /^(?:-[efunvx]*o?|\+[efunvx]+|errexit|nounset|pipefail|xtrace)$/u;
-/** Words that are not script files: options, and paths of open streams, whose content is unknown. */
+/** Matches words that are not script files: options, and paths of open streams, whose content is unknown. */
 const NO_FILE = /^(?:[-+]|(?:\/|(?:\.\.\/)+)(?:dev|proc)\/)/u;
-/** A shell option that is followed by a script. */
+/** Matches a shell option that is followed by a script. */
 const SCRIPT_FLAG = /^[-+][a-zA-Z]*c[a-zA-Z]*$/u;
 /** How many words of a command are tried as the start of another command. */
 const MAX_TRIED = 16;

@@ -45,7 +45,10 @@ const PLAIN: ReadonlySet<SyntaxNode["type"]> = new Set([
 const EVALUATING_TESTS: ReadonlySet<string> = new Set("-eq -ne -lt -le -gt -ge -v -R".split(" "));
 /** An expansion that the shell treats as plain text here, but that may be expanded later, for example by arithmetic. */
 const HIDDEN_EXPANSION = /\$\(|`/u;
-/** Arithmetic without names. A variable's value may be a string, which the shell evaluates as well. */
+/**
+ * Matches arithmetic without variable names. The value of a variable may be a string, which the shell would evaluate as
+ * well.
+ */
 const NUMBERS = /^\$\(\([\d\s+*/%()<>=!&|^~?:,-]*\)\)$/u;
 
 /**

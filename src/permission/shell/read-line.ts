@@ -9,12 +9,12 @@ const MAX_NESTING = 8;
 
 /** One program with its arguments, as the shell would start it. */
 export interface ShellCommand {
-  /** `NAME=value` before the program. */
+  /** The assignments (`NAME=value`) before the program. */
   readonly assignments: readonly string[];
   readonly words: readonly string[];
 }
 
-/** `> file` or `< file`. */
+/** A redirection: `> file` or `< file`. */
 export interface ShellRedirect {
   readonly sign: "<" | ">";
   /** The canonical path, or UNKNOWN if the shell determines any part of it. */

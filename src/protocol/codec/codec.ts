@@ -26,8 +26,8 @@ const FLOAT32_LATER = 0xff_ff_ff_ff;
 const FLOAT32_TAG = 0xca;
 
 /**
- * Encodes as docs/protocol.md specifies: keys in the envelope's order, absent fields omitted, no 64-bit integers.
- * Fields that are not part of the message type are not sent.
+ * Encodes a message as docs/protocol.md specifies: keys in the envelope's order, absent fields omitted, no 64-bit
+ * integers. Fields that are not part of the message type are not sent.
  *
  * @throws {AppError} `too_large`, or `internal` for a value that cannot be encoded
  */
@@ -69,7 +69,7 @@ interface IncomingEnvelope {
 /** A message of an unknown type. It is acknowledged, and answered with error 102 if it has an id. */
 export type UnknownMessage = IncomingEnvelope & { readonly unknownType: number; readonly id?: string };
 export type ReceivedMessage = IncomingEnvelope & { readonly message: Message };
-/** Use `"message" in incoming` to distinguish the two. */
+/** A received message, of a known or an unknown type. Use `"message" in incoming` to tell which. */
 export type Incoming = ReceivedMessage | UnknownMessage;
 
 /**

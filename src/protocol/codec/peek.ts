@@ -36,8 +36,8 @@ export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
 }
 
 /**
- * Reads a message's type if only strings and scalars precede it, which is how our clients write it. Cheap for any
- * packet. Never throws.
+ * Reads a message's type, provided that only strings and scalars precede it, as in the messages of our clients. Cheap
+ * for any packet. Never throws.
  */
 export function peekType(bytes: Uint8Array): unknown {
   try {

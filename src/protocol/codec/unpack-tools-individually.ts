@@ -37,7 +37,7 @@ export function unpackToolsIndividually(bytes: Uint8Array, unpack: Unpack): Tool
   const root = attempt(() => unpack(rest, budget));
   if ("fault" in root || !isPlainMap(root.value["body"])) return undefined;
   const tools = list.items.map((item, index) => {
-    // Tools beyond the limit are not read, except the first, whose name is reported.
+    // Of the tools beyond the limit, only the first is read, because its name is reported.
     if (index > MESSAGE_LIMITS.announcedTools) return null;
     const tool = attempt(() => unpack(join(AROUND_TOOL, item), budget));
     if ("value" in tool) return (tool.value as { body: { tools: unknown[] } }).body.tools[0];

@@ -10,15 +10,15 @@ const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
 /**
- * Replaces the key `__proto__`, which the library rejects, until the maps are finished. The replacement cannot collide,
- * because a key decoded from UTF-8 has no lone surrogate.
+ * Stands in for the key `__proto__`, which the library rejects, until the maps are finished. Cannot be mistaken for
+ * another key, because a key decoded from UTF-8 has no lone surrogate.
  */
 const PROTO = "\uD800__proto__";
 
 const extensionCodec: ExtensionCodecType<undefined> = {
   tryToEncode: () => null,
   decode(data, type) {
-    // Some encoders write `undefined` this way.
+    // Some encoders write `undefined` as extension 0.
     if (type === 0) return undefined;
     if (type !== -1) throw malformed("An extension type is neither 0 nor a timestamp");
     if (![4, 8, 12].includes(data.length)) throw malformed("A timestamp is not 4, 8 or 12 bytes");
@@ -36,9 +36,9 @@ export interface Unpacked {
 }
 
 /**
- * Decodes a packet that comes from a trusted sender or that `checkPacket` has accepted; in other packets, a few bytes
- * may claim a lot of memory. 64-bit integers become bigints, timestamps become Dates, and invalid UTF-8 becomes U+FFFD.
- * A value that is nested too deeply, or one value too many, is a fault.
+ * Decodes a packet that comes from a trusted sender or that `checkPacket` has accepted. In any other packet, a few
+ * bytes may claim a lot of memory. 64-bit integers become bigints, timestamps become Dates, and invalid UTF-8 becomes
+ * U+FFFD. It is a fault if a value is nested too deeply or if there are too many values.
  *
  * @param toKey decodes the keys
  * @throws {AppError} `malformed`, or an error from the library, if the bytes are not a MessagePack map
@@ -67,8 +67,8 @@ export function unpack(bytes: Uint8Array, toKey = decodeKey): Unpacked {
 function decoder(keyDecoder: KeyDecoder | null, maxItems: number): Decoder {
   return new Decoder({
     useBigInt64: true,
-    // Otherwise the library decodes short strings without checking their UTF-8, and drops the byte order mark of long
-    // ones.
+    // Without this option, the library would decode short strings without checking their UTF-8, and would drop the byte
+    // order mark of long ones.
     rawStrings: true,
     extensionCodec,
     keyDecoder,

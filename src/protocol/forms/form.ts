@@ -8,7 +8,7 @@ export interface AskUserInput {
   readonly message: string;
   /** A JSON Schema that `readForm` accepts. */
   readonly requestedSchema: JsonObject;
-  /** Why the form is shown again: what was wrong with the previous answer. */
+  /** What was wrong with the previous answer, if the form is shown again because of that. */
   readonly problem?: string;
 }
 
@@ -59,7 +59,7 @@ export interface FormField {
   /** A hint for displaying the field, such as `email` or `date`. `check` validates `email`, `uri` and `date`. */
   readonly format: string | undefined;
   readonly schema: JsonObject;
-  /** Returns what is wrong with a value, or `undefined` if it is valid. Does not run patterns. */
+  /** Returns what is wrong with a value, or `undefined` if it is valid. Does not check `pattern`. */
   readonly check: (value: unknown) => string | undefined;
 }
 
@@ -120,7 +120,7 @@ function readField(name: string, schema: unknown, isRequired: boolean): FormFiel
 }
 
 /**
- * Checks for strings with these formats. They are looser than the asker's own validation, which makes the final
+ * The formats whose strings are checked. These checks are looser than the asker's own validation, which makes the final
  * decision.
  */
 const FORMATS: Readonly<Record<string, readonly [fits: (text: string) => boolean, expected: string]>> = {
@@ -141,7 +141,9 @@ function isDate(text: string): boolean {
 }
 
 /**
- * Reads `enum`, with or without `enumNames`, or `oneOf` (`anyOf`) whose items have a `const` and possibly a `title`.
+ * Returns a field's choices: the values of `enum`, with labels from `enumNames` if there are any, or the items of
+ * `oneOf` or `anyOf`, each with a `const` and possibly a `title`. Returns `undefined` if the schema has no such
+ * choices.
  */
 function readChoices(schema: unknown): readonly FormChoice[] | undefined {
   if (!isRecord(schema)) return undefined;
@@ -229,7 +231,10 @@ function toChoice(choices: readonly FormChoice[], text: string): FormChoice["val
   return (named ?? (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined))?.value;
 }
 
-/** An empty string selects nothing. Returns `undefined` if one of the comma-separated parts is not a choice. */
+/**
+ * Returns the chosen values; none for an empty string. Returns `undefined` if one of the comma-separated parts is not a
+ * choice.
+ */
 function toChosen(choices: readonly FormChoice[], text: string): FormChoice["value"][] | undefined {
   const parts = text.split(",").flatMap((part) => part.trim() || []);
   const chosen = parts.flatMap((part) => toChoice(choices, part) ?? []);

@@ -4,7 +4,7 @@ import { type InvalidTool, toolAnnouncementSchema } from "./tool-announcement.ts
 
 /**
  * An invalid `severity` or `recoverable` falls back to a default, because an ErrorMessage must not be answered with
- * another.
+ * another ErrorMessage.
  */
 export const errorMessageSchema = v.object({
   /** Older clients omit it. The worker and the SDK always send it. */
@@ -53,7 +53,8 @@ export const configurationSchema = v.object({
   tools: v.exactOptional(v.array(toolAnnouncementSchema)),
 });
 /**
- * `invalidTools` is set only on received Configurations: the announcements that `tools` omits, reported with error 101.
+ * The body of a Configuration. A received one may also have `invalidTools`: the announcements that were not valid and
+ * are missing from `tools`. They are reported with error 101.
  */
 export type Configuration = v.InferOutput<typeof configurationSchema> & {
   readonly invalidTools?: readonly InvalidTool[];

@@ -70,7 +70,7 @@ export class CallEnd {
   }
 
   /**
-   * Call this when a participant speaks, types or starts to. If the call was about to end for this participant, the
+   * Call this when a participant speaks or types, or begins to. If the call was about to end for this participant, the
    * call continues.
    */
   handleUserActivity(identity: string): void {

@@ -6,7 +6,8 @@ import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
 import type { CallEnd, CallLine } from "./call-end.ts";
 
 /**
- * Allows the tools below by default: an agent may use each tool that it enables, unless another `call` rule applies.
+ * The rule that allows the tools below by default: an agent may use each tool that it enables, unless another `call`
+ * rule applies.
  */
 export const CALL_RULE = { type: "call", pattern: "*", action: "allow" } as const;
 

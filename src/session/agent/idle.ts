@@ -9,7 +9,10 @@ interface IdleOptions {
   readonly act: (step: IdleStep) => void;
 }
 
-/** If waiting for quiet takes longer than this, somebody was speaking. */
+/**
+ * How long waiting for quiet may take at most. If it takes longer, somebody was speaking, and the silence is measured
+ * again.
+ */
 const MAX_QUIET_WAIT_MS = 50;
 
 /** Measures silence and runs the agent's `idle` steps in order. */

@@ -41,7 +41,7 @@ export class Initiative {
       untilQuiet: async (signal) => voice?.untilQuiet(signal),
       act: (step) => this.#act(step),
     });
-    // The new agent has its own steps.
+    // After a change of the agent, its `idle` steps start from the first one.
     this.#unfollow = agents.onChanged(() => this.#idle.handleActivity());
   }
 

@@ -18,7 +18,8 @@ interface SessionAgentsOptions {
   readonly dispatch: string;
   /**
    * Lists the room's dispatches, newest first, including this job's own. For a new room, LiveKit creates a job without
-   * metadata in addition to a dispatched one, and the session may run in the job without metadata.
+   * metadata in addition to the dispatched one. If the session runs in the job without metadata, the list contains the
+   * other job's metadata.
    *
    * @defaultValue only this job's own dispatch
    */

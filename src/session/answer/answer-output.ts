@@ -150,7 +150,7 @@ export class AnswerOutput {
     await this.#speak(this.#speech, { text }, AbortSignal.any([signal, answered.signal]));
   }
 
-  /** Resolves to whether the aside was played in full. */
+  /** Speaks an aside. Resolves to whether it was played in full. */
   #speak(speech: SpokenAnswer, said: Parameters<SpokenAnswer["aside"]>[0], signal: AbortSignal): Promise<boolean> {
     const aside = speech.aside(said);
     const cut = () => aside.cut();

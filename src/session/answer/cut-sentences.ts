@@ -10,7 +10,7 @@ const LIST_NUMBER = /^[\s\-*_#>(]*(?:\p{Nd}{1,3}|\p{L}|[ivxlc]{1,5}|[IVXLC]{1,5}
 /** Single letters before periods, as in "U.S.", "e.g.", "z. B." and the initials of a name. */
 const LETTER_ALONE = /(?:^|[\s.([“‘«"/-])\p{L}\p{M}*\.$/u;
 
-/** "For example" in French and Portuguese. In English, "ex." alone may end a sentence. */
+/** The abbreviation "p. ex." ("for example") in French and Portuguese. "ex." alone may end a sentence in English. */
 const FOR_EXAMPLE = /(?:^|\s)p\.\s?ex\.$/iu;
 
 /** A German ordinal, as in "am 3. Oktober" or "der 2. Versuch". */
@@ -18,13 +18,13 @@ const GERMAN_ORDINAL =
   /(?:^|\s)(?:am|vom|zum|zur|der|die|das|dem|den|des|im|beim|ab|bis|seit|jede[nrms]?)\s\p{Nd}{1,4}\.$/iu;
 
 /**
- * Splits streamed text into sentences. The last part is an unfinished sentence. White space is preserved, so joining
- * the parts yields the text.
+ * Splits streamed text into sentences. The last part is the sentence that may still continue. White space is preserved,
+ * so joining the parts yields the text.
  *
  * Unicode's rules find possible sentence ends. On their own, these rules would split after abbreviations and at
  * question marks in web addresses.
  *
- * @param language BCP 47; an unknown one falls back to the default
+ * @param language a BCP 47 tag; an unknown language falls back to the default
  */
 export function cutSentences(text: string, language: string | undefined): string[] {
   const sentences: string[] = [];
@@ -56,7 +56,7 @@ function isEnd(before: string, after: string, language: string | undefined): boo
   return !(language?.toLowerCase().startsWith("de") && GERMAN_ORDINAL.test(end));
 }
 
-/** In characters. Text of this length is sent even if its sentence has not ended. */
+/** The maximum number of characters in a sentence. Text of this length is sent even if its sentence has not ended. */
 const MAX_SENTENCE_LENGTH = 600;
 
 /** Splits text into sentences as it streams. White space is preserved. */
@@ -64,7 +64,7 @@ export class SentenceCutter {
   readonly #language: string | undefined;
   #pending = "";
 
-  /** @param language BCP 47; an unknown one falls back to the default */
+  /** @param language a BCP 47 tag; an unknown language falls back to the default */
   constructor(language: string | undefined) {
     this.#language = language;
   }
@@ -78,7 +78,7 @@ export class SentenceCutter {
   write(text: string): string[] {
     this.#pending += text;
     const isLong = this.#pending.length >= MAX_SENTENCE_LENGTH;
-    // Test this first: segmenting is slow, and most chunks do not end a sentence.
+    // Tested first, because segmenting is slow and most chunks do not end a sentence.
     if (!isLong && !/[.!?。！？｡．।॥۔؟\n]/u.test(this.#pending)) return [];
     const sentences = cutSentences(this.#pending, this.#language);
     this.#pending = sentences.pop() ?? "";

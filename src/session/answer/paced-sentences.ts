@@ -43,9 +43,9 @@ export class PacedSentences {
   #playedSentences: number;
   /** The end position of each sentence not yet played in full, as a count of letters (see `countLetters`). */
   readonly #ends: number[] = [];
-  /** Letters in all sentences so far. */
+  /** How many letters all sentences so far have. */
   #added = 0;
-  /** Letters played so far. */
+  /** How many letters have been played so far. */
   #playedLetters = 0;
   #isFinished = false;
 

@@ -15,7 +15,7 @@ export class SentenceStream {
   #isNewThought = false;
 
   /**
-   * @param language a BCP 47 tag; an unknown one falls back to the default
+   * @param language a BCP 47 tag; an unknown language falls back to the default
    * @param hasBegun whether part of the answer was already output
    */
   constructor(
@@ -41,8 +41,9 @@ export class SentenceStream {
   }
 
   /**
-   * Returns an aside for insertion into the running text, with a leading space if needed. Pending text stays pending,
-   * so the answer's own sentences do not change and a worker that resumes the answer can count them.
+   * Returns an aside for insertion into the running text, with a leading space if needed. Does not end the sentence in
+   * progress, so that the aside does not change the answer's own sentences. A worker that resumes the answer can
+   * therefore count them.
    */
   formatAside(text: string): string {
     const spaced = this.#hasBegun || this.#cutter.pending !== "" ? ` ${text}` : text;

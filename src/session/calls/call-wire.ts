@@ -32,7 +32,7 @@ interface CallWireOptions {
  */
 export class CallWire implements CallClients {
   readonly ledger: CallLedger;
-  /** The ports for ending calls. */
+  /** What `cancelCall` and `refuseOpenCall` need to end a call. */
   readonly #ends: EndPorts;
   readonly #outbox: Outbox;
   readonly #participants: Participants;
@@ -133,7 +133,7 @@ export class CallWire implements CallClients {
   }
 
   /**
-   * Cancels all open calls except those waiting for permission to start: the next worker keeps waiting for these.
+   * Cancels all open calls, except those that wait for permission to start: the next worker continues to wait for them.
    * Resolves once the clients have replied, or after `CANCEL_ANSWER_MS`. A cancel that is still in transit when the
    * worker leaves the room is lost, and its tool keeps running.
    */
@@ -183,7 +183,7 @@ export class CallWire implements CallClients {
     if (this.ledger.find(id)?.current.addressee === from.identity) this.ledger.report(id, said);
   }
 
-  /** Whether this participant is running an open call, whose result is awaited. */
+  /** Whether this participant was sent a call that is still open. */
   isAnyAwaited(from: string): boolean {
     return this.ledger.openCalls().some(({ current }) => current.addressee === from);
   }

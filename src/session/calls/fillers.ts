@@ -70,7 +70,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await abortable(promise, signal).finally(() => clearTimeout(timer));
 }
 
-/** An abort is not a failure: nobody waits anymore, so nothing is spoken. */
+/** Ignores all rejections. After an abort, nobody waits for the call any longer, so nothing has to be spoken. */
 async function ignoreErrors(saying: Promise<void>): Promise<void> {
   await saying.catch(() => {});
 }

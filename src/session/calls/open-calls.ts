@@ -1,7 +1,7 @@
 import type { Call } from "../../conversation/call.ts";
 import type { OpenCall } from "../../tool/calls/call-ledger.ts";
 
-// How the open calls of a turn affect other turns.
+// These functions decide how the open calls of a turn affect other turns.
 
 /** How long a participant's own device may hold up other participants' turns. */
 const OTHERS_WAIT_MS = 3_000;
@@ -12,8 +12,8 @@ export function isOnlyWaiting(open: readonly OpenCall[]): boolean {
 }
 
 /**
- * Returns after how many ms the turn of these calls must yield to other participants' turns. There is a limit only if
- * each call waits for permission or runs on its own participant's device. Otherwise, and if no call is open, returns
+ * Returns after how many ms the turn of these calls must yield to other participants' turns. A turn must yield only if
+ * each of its open calls waits for permission or runs on the participant's own device. For any other turn, returns
  * `undefined`.
  */
 export function yieldAfterMs(open: readonly OpenCall[]): number | undefined {

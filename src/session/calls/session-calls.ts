@@ -200,7 +200,10 @@ export class SessionCalls {
     return isOnlyWaiting(this.#openCallsOf(turnId));
   }
 
-  /** Like `isOnlyWaiting`, but also requires that no call has started: the next worker can then keep waiting. */
+  /**
+   * Like `isOnlyWaiting`, but false if any of these calls has started. If none has, the next worker can continue to
+   * wait.
+   */
   isOnlyWaitingToStart(turnId: string | undefined): boolean {
     const open = this.#openCallsOf(turnId);
     return isOnlyWaiting(open) && open.every(({ current }) => current.state !== "running");
@@ -243,7 +246,10 @@ export class SessionCalls {
     if (call) this.#states.showAsked(call.current, participantIdentity);
   };
 
-  /** Cancels one call for a participant; its turn continues. Returns `false` if no open call has this id. */
+  /**
+   * Cancels one call because a participant asked for that. The call's turn continues. Returns `false` if no open call
+   * has this id.
+   */
   cancel(callId: string): boolean {
     const call = this.#ledger.find(callId);
     if (call) cancelOne(call, this.#ports);

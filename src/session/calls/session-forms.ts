@@ -42,7 +42,10 @@ export class SessionForms {
     return fillInForm(call, { request, index }, forms);
   }
 
-  /** Call this when a call has ended. Withdraws the forms that an earlier worker left and the call did not resume. */
+  /**
+   * Call this when a call has ended. Withdraws the call's forms that an earlier worker left and the call did not
+   * resume.
+   */
   end({ id: callId }: Call): void {
     const ports = this.#options.ports();
     for (const form of this.#inherited.values()) {

@@ -12,8 +12,8 @@ interface LiveDetails {
 }
 
 /**
- * Longer values are truncated, because a state must fit into one envelope together with its logs. `isCut` in a state's
- * metadata means that the stored call contains more.
+ * The maximum sizes of the values in a state. Longer values are truncated, because a state must fit into one envelope
+ * together with its logs. `isCut` in a state's metadata means that the stored call contains more.
  */
 const MAX_INPUT_BYTES = 256 * 1_024;
 const MAX_OUTPUT_BYTES = 256 * 1_024;

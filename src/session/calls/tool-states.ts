@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 const FEATURE = "tool_call_state";
-/** A returning client is shown at most this many of the calls that ended while it was away. */
+/** How many ended calls a returning client is shown at most, of those that ended while it was away. */
 const MAX_MISSED = 16;
 /** How many ended calls are retained in case of late answers. */
 const MAX_ENDED = 16;

@@ -24,16 +24,16 @@ interface SummarizerOptions {
 }
 
 /**
- * A share of the token budget, used twice: the newest turns that fit in this share are not summarized yet, and a
- * summary is written when the other new turns amount to this share.
+ * A share of the token budget that sets two limits. The newest turns that fit in this share are not summarized yet.
+ * Once the older turns that have no summary yet amount to this share, a summary is written.
  */
 const STEP = 0.2;
-/** A summary starts only after a pause of this length, in which no turn runs. */
+/** How long no turn must have run before a summary starts. */
 const PAUSE_MS = 50;
-/** If the new turns amount to this many steps, a summary starts without such a pause. */
+/** Once the turns to summarize amount to this many times `STEP`, a summary starts without such a pause. */
 const STEPS_WITHOUT_PAUSE = 2;
 const GIVE_UP_AFTER_MS = 60_000;
-/** After this many failures in a row, no summaries are written for a while. */
+/** How many summaries may fail in a row. After that, none is written for `REST_MS`. */
 const MAX_FAILURES = 3;
 const REST_MS = 10 * 60_000;
 const MAX_SUMMARY_LENGTH = 12_000;

@@ -2,12 +2,12 @@ import { contentText } from "../../conversation/content.ts";
 import { authorOf, shownPart, type TurnRecord } from "../../conversation/turn-record.ts";
 import { asText } from "../../lib/json.ts";
 
-/** Arguments, results and answers are truncated to this length: the rest adds nothing to a summary. */
+/** The maximum length of each message, argument list, result and answer. The rest would add nothing to a summary. */
 const MAX_CHARACTERS = 1_500;
 
 /**
- * Renders turns as plain text, so that the summary model does not mistake messages in them for its task, or tool uses
- * for its own.
+ * Renders turns as plain text. The summary model could otherwise mistake messages in the turns for its task, and tool
+ * uses for its own.
  */
 export function flatten(turns: readonly TurnRecord[]): string {
   return turns.flatMap((turn) => [`Turn ${turn.position}`, ...linesOf(turn)]).join("\n");

@@ -37,7 +37,7 @@ export class SessionRoom {
   /**
    * Stores the end.
    *
-   * @returns false if the session never started here, or its end is already stored
+   * @returns false if the session never started in this room, or its end is already stored
    * @throws {AppError}
    */
   async end(reason: EndReason): Promise<boolean> {

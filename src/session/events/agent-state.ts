@@ -2,7 +2,7 @@ import type { Call } from "../../conversation/call.ts";
 import { AGENT_STATE_ATTRIBUTE, LIVEKIT_STATE_ATTRIBUTE } from "../../protocol/attributes.ts";
 import { endsTurn, type SessionWatcher } from "./session-event.ts";
 
-/** A state that lasts less than this is not published. */
+/** How long a state must last to be published. */
 const SETTLE_MS = 40;
 
 /**

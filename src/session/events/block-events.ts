@@ -95,8 +95,8 @@ function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent | Turn
 }
 
 /**
- * Returns the `block_stop` of a block, with all of its stored content except the API's own summaries, which are only
- * for the model.
+ * Returns the `block_stop` of a block, with its stored content. Omits the content of the API's own summaries, which are
+ * only for the model.
  */
 export function toBlockStop(turnId: string, block: TurnBlock): BlockEvent & { readonly blockType: string } {
   const { sequence, blockType, textContent, content } = block;
@@ -121,7 +121,8 @@ export function toolOf({ blockType, content }: TurnBlock): { toolUseId?: string;
 }
 
 /**
- * Converts a delta for clients. For version 0.1 clients, `delta` repeats `text`, but not a result, which may be long.
+ * Converts a delta for clients. For clients of version 0.1, `delta` repeats a text. It does not repeat a tool result,
+ * which may be long.
  */
 export function shownDelta(delta: JsonObject): Pick<BlockEvent, "text" | "result" | "delta"> {
   const { text, content } = delta;

@@ -41,7 +41,10 @@ const PERMISSION_EVENTS = {
 } as const;
 type PermissionEvent = Extract<SessionEvent, { readonly type: keyof typeof PERMISSION_EVENTS }>;
 
-/** In characters. Limited because clients and the model choose some ids and names. */
+/**
+ * The maximum number of characters of an id, a name or a message in an event. Limited because clients and the model
+ * choose some of them.
+ */
 const MAX_TEXT_LENGTH = 300;
 const PIECE = /[^]{1,1000}/gu;
 

@@ -122,8 +122,9 @@ export class WordedForms {
   }
 
   /**
-   * Returns where to ask the question. Once the turn has ended, participants who read are shown it in a separate
-   * message. Participants who listen hear it after their next answer (`sayAgain`).
+   * Returns where to ask the question. While the call's turn is running, it is asked there. After that, participants
+   * who read are shown the question in a separate message, and participants who listen hear it after their next answer
+   * (`sayAgain`).
    */
   #sayingOf({ form, turn }: Open): Saying {
     const running = turn();
@@ -136,7 +137,7 @@ export class WordedForms {
     return { signal: form.signal, aside };
   }
 
-  /** A question counts as asked only once the participant has heard it in full or was shown it. */
+  /** Asks a question. It counts as asked only once the participant has heard it in full or was shown it. */
   async #say(open: Open, { aside, signal }: Saying): Promise<void> {
     const formSignal = open.form.signal;
     if (!aside || signal.aborted || formSignal.aborted) return;

@@ -45,8 +45,8 @@ interface AdmissionOptions {
 /**
  * Rate-limits what participants send. The first answer to a request from the worker is always admitted, at no cost.
  * Everything else is charged to the sender's budget, except progress of calls, which has a separate budget. A sender
- * without budget may still say or type the first words after a question asked in words. For anything else, it receives
- * one refusal with a time to try again, and one for each dropped UserMessage.
+ * whose budget is used up may still say or type the first words after a question asked in words. Anything else is
+ * dropped, and the sender receives one refusal with a time to try again, or one for each dropped UserMessage.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -83,7 +83,10 @@ export class Admission {
     return false;
   }
 
-  /** Refuses a text stream that `text` would reject, before the stream is read, because reading is its main cost. */
+  /**
+   * Refuses a text stream whose text `text` would reject. Called before the stream is read, because reading it is the
+   * main cost.
+   */
   checkTextStream(from: ParticipantState | undefined, refuse: () => void): void {
     if (!from || this.#spend(from, 0) || this.#openQuestion(from.identity) !== undefined) return;
     this.#refuseText(from);
@@ -98,7 +101,7 @@ export class Admission {
     });
   }
 
-  /** Handles a packet that one of the candidates has sent. */
+  /** Handles a packet that any of the candidates may have sent. */
   unclear(candidates: readonly string[], bytes: Uint8Array): void {
     this.drop("unclear_sender");
     const { outbox } = this.#options;
@@ -137,7 +140,10 @@ export class Admission {
     if (retryAfterMs !== undefined) sendRefusal(retryAfterMs);
   }
 
-  /** Whether these are the first words after a question asked in words. Checked only for a sender without budget. */
+  /**
+   * Whether the sender's words are the first ones after a question asked in words. Checked only for a sender without
+   * budget.
+   */
   #mayAnswer(from: string): boolean {
     const question = this.#openQuestion(from);
     if (question === undefined) return false;
@@ -184,7 +190,9 @@ export type AnsweredRequest =
   | { readonly kind: "claim"; readonly stanzaId: number }
   | { readonly kind: "permission"; readonly permissionId: string };
 
-/** Decodes as little as possible, because the packet may still be rejected. */
+/**
+ * Returns what a packet answers, if anything. Decodes as little as possible, because the packet may still be rejected.
+ */
 function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
   const { type, body } = peekEnvelope(bytes);
   if (!isRecord(body)) return undefined;

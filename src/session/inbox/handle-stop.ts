@@ -15,8 +15,8 @@ interface StopPorts {
 
 /**
  * Stops the answer or cancels the call that a ControlStop refers to. Does nothing if the answer or call has already
- * ended. If the id is unknown in this session, the sender receives an ErrorMessage. The returned promise resolves
- * afterwards, so that the ErrorMessage is sent before the Ack.
+ * ended. If the id is unknown in this session, the sender receives an ErrorMessage. In that case, the returned promise
+ * resolves after the ErrorMessage was sent, so that the Ack follows it.
  */
 export function handleStop(
   { identity }: ParticipantState,

@@ -16,8 +16,9 @@ import type { ParticipantState } from "../participants/participant-state.ts";
 /** All messages that clients send, except audio chunks: audio comes only from LiveKit's tracks. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;
 /**
- * For messages in `ACKNOWLEDGED_LATE`, the Ack waits for the returned promise; all others are acknowledged first. A
- * rejected promise is not reported, because the handler itself replies to the sender.
+ * The handlers, by message type. For messages in `ACKNOWLEDGED_LATE`, the Ack waits for the promise that the handler
+ * returns; all others are acknowledged first. A rejected promise is not reported, because the handler itself replies to
+ * the sender.
  */
 type HandlersByType = {
   readonly [Type in Handled]: (
@@ -33,7 +34,10 @@ export interface MessageHandlers extends HandlersByType {
   readonly onUnreadableResult: (from: ParticipantState, callId: string, error: AppError) => void;
 }
 
-/** Messages that can be refused. The ErrorMessage precedes the Ack, so the Ack is not mistaken for acceptance. */
+/**
+ * Messages that can be refused. Their Ack follows the ErrorMessage of a refusal, so that the Ack is not mistaken for
+ * acceptance.
+ */
 const ACKNOWLEDGED_LATE: readonly (MessageType | undefined)[] = [
   "user_message",
   "control_stop",
@@ -70,7 +74,8 @@ export function handlePacket(
     participant.isClient = true;
     if (stanzaId > 0) {
       const acknowledge = () => outbox.acknowledge(stanzaId, participant.identity);
-      // A restarted client counts from 1 again, and LiveKit may still list its previous join.
+      // A restarted client counts from 1 again. If LiveKit still lists its previous join, its stanzas would otherwise
+      // look repeated.
       if (type === "configuration") participant.forgetStanzas();
       if (!participant.takeStanza(stanzaId)) {
         participant.whenStored(stanzaId, acknowledge);

@@ -65,7 +65,7 @@ export class ModelCalls {
   readonly #options: ModelCallsOptions;
   readonly #shown: () => ContextWindow;
   readonly #speculations: PreemptiveGeneration | undefined;
-  /** Stages 4 to 7. */
+  /** Runs stages 4 to 7 of a model call. */
   readonly #openStream: OpenStream;
 
   /** @param shown returns the context window */
@@ -149,7 +149,10 @@ export class ModelCalls {
     return { ...request, ...offer, participant, ...(instructions !== undefined && { instructions }) };
   }
 
-  /** Returns the tools for a call. A tool that the API rejects is removed from the history too. */
+  /**
+   * Returns the tools for a model call. If the API rejects a tool, the tool's announcement is removed from the history,
+   * too.
+   */
   #offer(participant: string, shown: { readonly isCompacted: boolean }): Offer {
     const offer = this.#options.calls.offer(participant, shown);
     const onRefusedTool: Offer["onRefusedTool"] = (tool, field) => {

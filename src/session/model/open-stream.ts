@@ -55,13 +55,16 @@ export function betasOf(edits: readonly { readonly type: string }[]): string[] {
   return [...new Set(edits.map(({ type }) => (type === "compact_20260112" ? COMPACTION : CONTEXT_EDITING)))];
 }
 
-/** After this many rejections in one model call, all client tools are dropped. */
+/**
+ * At this number of rejections in one model call, all client tools are dropped. Before that, only the rejected tool is
+ * dropped.
+ */
 const MAX_REFUSALS_ONE_BY_ONE = 4;
 const MAX_REFUSALS = 8;
 
 /**
- * Adds the fixed settings to each of the session's model calls. Anthropic's server tools hide tools of the same name.
- * If the API rejects a request because of a tool, the request is sent again without that tool.
+ * Adds the fixed settings to each of the session's model calls. A tool with the name of one of Anthropic's server tools
+ * is not offered. If the API rejects a request because of a tool, the request is sent again without that tool.
  */
 export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
   return ({ observe, onRefusedTool, tools, ...step }, signal) => {

@@ -7,11 +7,11 @@ import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 const MAX_PER_TURN = 2;
 /** The number of recent turns in which unused calls are counted. */
 const RECENT_TURNS = 10;
-/** If the recent turns have this many unused calls on average, no more preemptive calls are made. */
+/** At this average number of unused calls per recent turn, no more preemptive calls are made. */
 const MAX_UNUSED_PER_TURN = 0.4;
-/** Below this many unused calls, preemptive calls are always allowed, for example in a new session. */
+/** The number of unused calls below which preemptive calls are always allowed, for example in a new session. */
 const MIN_UNUSED = 2;
-/** A preemptive call is dropped if no turn uses it within this time. */
+/** How long a preemptive call is held for a turn that uses it. After that, the call is dropped. */
 const DROP_AFTER_MS = 10_000;
 
 type StreamRequest = Omit<Parameters<OpenStream>[0], "observe">;

@@ -16,7 +16,7 @@ export const ANNOUNCEMENT_LIMITS = {
   schema: 32_768,
   /** Characters in all schemas of one announcement together. Bounds the cost of compiling hostile schemas. */
   schemas: 131_072,
-  /** Characters in a schema as the model sees it, with each string quoted under its participant's name. */
+  /** Characters in a schema as the model sees it, where each string is quoted as words of the participant. */
   shownSchema: 65_536,
   /** How many errors are sent for one announcement: a packet with many bad tools must not fill the outbox. */
   errors: 16,

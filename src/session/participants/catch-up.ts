@@ -5,7 +5,7 @@ import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { messageCost } from "./message-budget.ts";
 
-/** Only this many of the newest answers are sent again. */
+/** How many of the newest answers are sent again at most. */
 const MAX_ANSWERS = 50;
 /** How long a returning client waits for the database. */
 const READ_WITHIN_MS = 2_000;

@@ -33,7 +33,7 @@ interface ConfigurationsOptions {
   readonly onLanguageDropped: (identity: string) => void;
 }
 
-/** A turn that an earlier worker left running or did not begin. */
+/** A turn that an earlier worker left running, or whose message it had accepted without beginning the turn. */
 interface InheritedTurn extends Pick<TurnRecord, "participantIdentity" | "blocks"> {
   readonly calls: readonly Call[];
 }

@@ -19,8 +19,8 @@ export class MessageBudget {
   #tokens: number;
   #at = 0;
   /**
-   * For each kind of input, how many refusals were sent and when their wait ends. Clients that send another kind do not
-   * see these refusals.
+   * How many refusals were sent, and when their wait ends, by kind of input. A client that sends one kind does not see
+   * the refusals of another.
    */
   readonly #refusals = new Map<InputKind, { readonly until: number; count: number }>();
 
@@ -48,7 +48,10 @@ export class MessageBudget {
     this.#tokens -= cost;
   }
 
-  /** Returns how many ms the sender must wait, or `undefined` if no more such refusals may be sent until then. */
+  /**
+   * Returns how many ms the sender must wait, or `undefined` if the refusals of this kind are used up until the wait
+   * ends.
+   */
   refuse(kind: InputKind, now: number): number | undefined {
     const refusals = this.#refusals.get(kind);
     if (refusals && now < refusals.until && refusals.count >= REPLIES_PER_WAIT[kind]) return undefined;

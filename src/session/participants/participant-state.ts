@@ -73,8 +73,8 @@ export class ParticipantState {
   }
 
   /**
-   * Sets the announced tool list; a `read` that returns `undefined` means that no list was announced. The list is read
-   * only when it is first needed, so of several lists in a row only the last one is read.
+   * Sets how to read the announced tool list; `read` returns `undefined` if no list was announced. `read` is called
+   * only when the list is first needed, so of several lists in a row only the last one is read.
    */
   announce(read: () => Tools | undefined): void {
     this.#readTools = read;
@@ -124,7 +124,10 @@ export class ParticipantState {
     );
   }
 
-  /** Calls `onStored` once the stanza's message is stored: at once if it need not be, never if storing failed. */
+  /**
+   * Calls `onStored` once the stanza's message is stored. Calls it at once if the message does not have to be stored,
+   * and never if storing failed.
+   */
   whenStored(stanzaId: number, onStored: () => void): void {
     const storing = this.#storing.get(stanzaId);
     if (storing) void storing.then(onStored, () => {});

@@ -108,7 +108,7 @@ function needOf(read: () => PermissionNeed): PermissionNeed | undefined {
   }
 }
 
-/** @throws {AppError} `malformed` unless it is a JSON object that can be stored exactly as written */
+/** @throws {AppError} `malformed` unless `json` is a JSON object that can be stored exactly as written */
 export function parseEditedInput(json: string): JsonObject {
   try {
     const read = parseExactJson(json, "permission_response.editedInputJson");

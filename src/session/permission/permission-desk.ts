@@ -92,8 +92,9 @@ export class PermissionDesk {
 
   /**
    * Like `permit`, but for an action of a running call, whose tool was permitted before the call started. If the call's
-   * turn has ended, the question is shown in a separate message to a participant who is present, can read and has no
-   * dialogs. Anyone else is asked after their next answer (`sayAgain`), if the question is asked in words at all.
+   * turn has ended, the question is shown in a separate message, provided that the participant is present, can read and
+   * has no dialogs. Otherwise, if the question is asked in words at all, it is asked after the participant's next
+   * answer (`sayAgain`).
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
     const action = evaluateRules(toOperations(need), this.#options.policy.rules);

@@ -27,7 +27,7 @@ export interface PermissionStore {
 export interface PermissionListener {
   /** Must not throw. */
   readonly onAnswered: (permissionId: string) => void;
-  /** Called once notifications of new answers arrive. Earlier answers may have been missed. */
+  /** Called when listening for new answers has started or restarted. Earlier answers may have been missed. */
   readonly onListening: () => void;
 }
 

@@ -107,7 +107,9 @@ export class WordedQuestions {
     this.#questions.delete(permissionId);
   }
 
-  /** A question counts as asked only once the participant, while present, has heard it in full or was shown it. */
+  /**
+   * Asks a question. It counts as asked only once the participant, while present, has heard it in full or was shown it.
+   */
   async #say(question: Question, { aside, signal, speech }: Saying): Promise<void> {
     const { record, cut, voiceApproval } = question;
     if (!aside || signal.aborted || cut.aborted) return;

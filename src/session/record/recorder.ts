@@ -156,7 +156,10 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
       throw new AppError("invalid_state", `The turn already has ${MAX_COMMENTARIES} commentaries, which is the limit`);
   }
 
-  /** Stores a summary that replaces older turns. Call this before the end of the turn that continues from it. */
+  /**
+   * Stores a summary that replaces older turns. Call this before `finishTurn` for a turn whose context refers to the
+   * summary.
+   */
   storeSummary(summary: Summary): void {
     this.#write(summary.id, () => insertSummary(this.#writer, summary));
   }

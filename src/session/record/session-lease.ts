@@ -16,7 +16,10 @@ interface SessionLeaseOptions {
 
 /** How long to wait before asking the database again while it is unavailable. */
 const RETRY_MS = 250;
-/** The share of the lease that remains when the room is unreachable, so that the session survives a short outage. */
+/**
+ * The length of the lease while the room is unreachable, as a share of the usual length. Lets the session survive a
+ * short outage.
+ */
 const CUT_OFF_SHARE = 1 / 3;
 
 /**
@@ -45,8 +48,8 @@ export class SessionLease {
 
   /**
    * Call this when the room becomes unreachable or reachable again. While it is unreachable, the lease is shortened and
-   * no longer renewed, so that a worker that can reach the room takes over. If no worker has done so when the room is
-   * reachable again, this one continues.
+   * no longer renewed, so that a worker that can reach the room takes over. If the room becomes reachable again before
+   * that, this worker continues.
    */
   setCutOff(isCutOff: boolean): void {
     if (this.#isCutOff === isCutOff || this.#lost.signal.aborted) return;
@@ -131,7 +134,8 @@ export class SessionLease {
     const leaseMs = this.#options.leaseMs * (this.#isCutOff ? CUT_OFF_SHARE : 1);
     const askedAt = performance.now();
     const unanswered = setTimeout(() => {
-      // Skip this if the process was frozen: an answer may have arrived that was not read yet.
+      // If the process was frozen, an answer may have arrived that was not read yet, so the database does not count as
+      // away.
       if (performance.now() - askedAt < (2 * leaseMs) / 3) this.#unansweredAt = performance.now();
     }, leaseMs / 3);
     try {

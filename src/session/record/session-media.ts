@@ -59,7 +59,7 @@ export class SessionMedia {
     return data;
   }
 
-  /** Evicts all other stored media from memory. They can be loaded again. */
+  /** Evicts all other media from memory, unless they are not stored yet. Stored media can be loaded again. */
   #forgetAllBut(ids: ReadonlySet<string>): void {
     for (const id of this.#held.keys()) if (!ids.has(id) && !this.#unstored.has(id)) this.#held.delete(id);
   }

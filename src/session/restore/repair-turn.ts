@@ -56,7 +56,10 @@ function endOfSpeech({ blocks, progress, state }: TurnRecord): SpeechEnd | undef
   };
 }
 
-/** A call is stored as running before it is passed to a runner. A call that is still pending was never started. */
+/**
+ * Returns what the model reads as the result of a call. A call is stored as running before it is passed to a runner, so
+ * a call that is still pending was never started.
+ */
 function answerOf(call: Call | undefined, maxBytes: number): ModelAnswer {
   if (!call) return { content: NOT_STARTED, isError: true };
   if (call.outcome) return toModelAnswer(call.outcome, { timeoutMs: call.timeoutMs, maxBytes });

@@ -20,7 +20,10 @@ import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { UnfinishedTurn } from "../turns/turn-queue.ts";
 import { outcomeOfInherited, repairTurn } from "./repair-turn.ts";
 
-/** An unfinished turn older than this is ended, not resumed, because nobody waits for its answer anymore. */
+/**
+ * How old an unfinished turn or a queued message may be. Older ones are not resumed, because nobody waits for the
+ * answer any longer.
+ */
 const RESUMABLE_MS = 10 * 60_000;
 
 export interface Restored {
@@ -91,9 +94,9 @@ interface Settled {
 }
 
 /**
- * Finds the calls that continue, and ends those that nobody waits for anymore. A form is treated like its call. A tool
- * result and the end of its call are stored separately. If a worker died in between, the call ends with the result that
- * the model received.
+ * Finds the calls that continue, and ends those that nobody waits for any longer. A form is treated like the call that
+ * asked for it. A tool result and the end of its call are stored separately. If a worker died between the two writes,
+ * the call ends with the result that the model received.
  */
 async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | undefined): Promise<Settled> {
   const taken = new Set(danglingUses(unfinished?.turn.blocks ?? []).map(toolUseId));

@@ -1,7 +1,7 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import type { RoomInput } from "./room-input.ts";
 
-/** Added to the size of each input, so that many empty ones reach the limit too. */
+/** Bytes added to the size of each input, so that many empty inputs also reach the limit. */
 const BYTES_AN_INPUT = 256;
 
 /**

@@ -1,6 +1,6 @@
 import type { RoomParticipant } from "./room-input.ts";
 
-/** If a caller presses no key for this long, the entry is finished. */
+/** How long after the last key an entry ends by itself. */
 const PAUSE_MS = 2_000;
 const MAX_KEYS = 64;
 

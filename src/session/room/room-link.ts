@@ -53,7 +53,8 @@ export class RoomLink {
       take({ type: "utterance", from, transcript: { id: createId(), text: `[keypad] ${keys}`, language: undefined } });
     });
     room.on(RoomEvent.DtmfReceived, (_code, digit, participant: RemoteParticipant | undefined) => {
-      // The participant is absent until it is announced. Callers publish a track, so they are announced at once.
+      // `participant` is undefined until LiveKit has announced it. Callers publish a track, so they are announced at
+      // once.
       if (participant && isPerson(participant)) this.#keypads.press(toRoomParticipant(participant), digit);
     });
     this.#followParticipants();
@@ -108,8 +109,8 @@ export class RoomLink {
     let opened: ReturnType<typeof local.streamText> | undefined;
     return {
       write: async (text, isWhole = false) => {
-        // Sends a complete text with one request to LiveKit. A stream needs three (open, write, close), and the text would
-        // have to wait until the stream is open.
+        // Sends a complete text with one request to LiveKit. A stream needs three (open, write, close), and the text
+        // would have to wait until the stream is open.
         if (isWhole && !opened) return void (await local.sendText(text, { ...options, compress: false }));
         opened ??= local.streamText(options);
         await (await opened).write(text);

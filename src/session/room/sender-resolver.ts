@@ -27,15 +27,15 @@ const RETRY_MS = 250;
 const MAX_HELD = 256;
 /** How many packets may trigger a resend request within `HOLD_MS`. Enough for first messages, not for a flood. */
 const MAX_RESEND_REQUESTS = 32;
-/** The minimum time between two list requests, because packets may arrive faster. */
+/** The minimum time between two list requests. Packets may arrive faster than that. */
 const LIST_PAUSE_MS = 20;
 
 /**
- * How long a stream waits for its sender's announcement. After the announcement, the sender's packets carry its
- * identity.
+ * How long a stream waits for its sender's announcement, after which the sender's packets carry its identity. If the
+ * announcement does not come in time, the sender's entry in the server's list is enough.
  */
 const ANNOUNCED_SOON_MS = 500;
-/** If a sender found in the server's list is not announced within this time, it counts as having left. */
+/** How long a sender that was found in the server's list may stay unannounced before it counts as having left. */
 const ANNOUNCED_BY_MS = 2 * HOLD_MS;
 
 interface Held {
@@ -43,7 +43,7 @@ interface Held {
   readonly at: number;
   /** The packet, if it arrived without a sender. */
   readonly bytes?: Uint8Array;
-  /** The sender, if known. The packet then only waits for earlier ones. */
+  /** The sender, if known. In that case, the packet only waits for earlier packets. */
   readonly from?: RoomParticipant;
   /**
    * The identity that a stream carries. It is accepted if the participant is announced, or listed and neither hidden

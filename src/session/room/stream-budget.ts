@@ -7,7 +7,7 @@ interface StreamShare {
   readonly close: () => void;
 }
 
-/** Added to the size of each chunk, because a stream may arrive in chunks of one byte. */
+/** Bytes added to the size of each chunk, so that a stream of many tiny chunks also reaches the limit. */
 const BYTES_A_PIECE = 256;
 
 /** Limits how many streams one sender has open and how many bytes they hold, even if they never end. */

@@ -14,10 +14,16 @@ export type Purpose = "step" | "summary";
 
 /** How long a write is retried while the store is unreachable. */
 const GIVE_UP_AFTER_MS = 10_000;
-/** Without a budget, the sums are not needed at once, so the costs of a call's start and end are stored together. */
+/**
+ * Without a budget, how long costs are collected before they are stored together. With a budget, they are stored at
+ * once, because the next model call needs the sums.
+ */
 const STORE_AFTER_MS = 250;
 const WARN_AT = 0.8;
-/** The API does not report the output tokens of an answer that was cut off. They are estimated from its bytes. */
+/**
+ * How many bytes of an answer count as one token. The API does not report the output tokens of an answer that was cut
+ * off, so they are estimated.
+ */
 const BYTES_A_TOKEN = 4;
 
 interface SpendingOptions {
@@ -83,8 +89,8 @@ export class Spending {
 
   /**
    * Passes a model call's events through and counts its tokens. The request's tokens are counted as soon as the answer
-   * begins: with a budget, they are stored even if the worker is killed. The rest are counted at the end. Each attempt
-   * counts.
+   * begins, so that with a budget, they are stored even if the worker is killed later. The answer's tokens are counted
+   * at its end. If the call is retried, each attempt counts.
    */
   async *counted(stream: AsyncIterable<ModelEvent>, of: Counted): AsyncGenerator<ModelEvent, void, undefined> {
     let known = NO_USAGE;

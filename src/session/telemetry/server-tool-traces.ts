@@ -29,7 +29,10 @@ export class ServerToolTraces {
     open?.end({ block, isError: half.isError });
   }
 
-  /** A result belongs to the first use with its id. The span of a later use, or of one without an id, ends at once. */
+  /**
+   * Starts a tool use's span. A result belongs to the first use with its id. The span of a later use with the same id,
+   * or of a use without an id, ends at once.
+   */
   #handleCall(call: ServerCall, block: ModelBlock): void {
     const { serverTools } = this.#turn;
     const begun = this.#begin(call, block);

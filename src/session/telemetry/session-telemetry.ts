@@ -106,7 +106,7 @@ export class SessionTelemetry {
     }
   }
 
-  /** Returns the times of the running turn, which ends now. */
+  /** Returns the times of the running turn, with its end set to now. */
   readonly timesOfTurn = (): TurnTimings => this.#times.toTimings();
 
   #recordListening({ context: parent }: TurnTrace, { fromAt, toAt }: SpokenTimes): void {
@@ -154,7 +154,7 @@ export class SessionTelemetry {
     else action();
   }
 
-  /** Links the client's own span, if the result's `meta` contains one. */
+  /** Links the call's span to the client's own span, if the result's `meta` contains one. */
   recordAnswer(callId: string, from: string, meta: JsonObject): void {
     const call = this.#calls.get(callId);
     if (call?.addressee !== from) return;
@@ -166,7 +166,7 @@ export class SessionTelemetry {
   }
 
   recordExtraAnswer(callId: string, { kind, success }: ExtraAnswer): void {
-    // The call may belong to an earlier turn than the running one.
+    // The session's own tracer is used, because the call may belong to an earlier turn than the running one.
     const tracer = this.#tracer;
     const { instruments } = this.#telemetry;
     const parent = this.#ended.get(callId) ?? this.#calls.get(callId)?.context;

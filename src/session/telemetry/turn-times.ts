@@ -46,7 +46,10 @@ export class TurnTimes {
     return Math.round(performance.now() - this.#zero);
   }
 
-  /** Even without tracing, each span is a separate object, so its methods can be wrapped. */
+  /**
+   * Records a span's times by wrapping the span's methods. Even without tracing, each span is a separate object, so
+   * wrapping one does not affect the others.
+   */
   #follow(span: Span, part: TurnPart): void {
     this.#parts.push(part);
     const setAttribute = span.setAttribute.bind(span);

@@ -158,7 +158,10 @@ export class TurnTrace {
   }
 }
 
-/** Greetings and idle messages are begun by the agent itself. */
+/**
+ * Returns what began a turn. A turn that starts with a note instead of a message is a greeting or an idle message, and
+ * was begun by the agent itself.
+ */
 function whatBegan({ parentMessageId, input }: TurnRecord): "message" | "agent" | "outcome" {
   if (parentMessageId !== null) return "message";
   return input.some(({ type }) => type === "note") ? "agent" : "outcome";

@@ -3,7 +3,7 @@ import type { TurnInput } from "./turn-queue.ts";
 
 /**
  * Returns the fixed answer of a turn, such as a greeting, as a model stream. Returns `undefined` if the model should be
- * called. A resumed turn does not repeat an answer that it already contains.
+ * called. If a resumed turn already contains its answer, the stream has no text.
  */
 export function fixedAnswerOf(begin: TurnInput): AsyncIterable<ModelEvent> | undefined {
   const { input } = "turn" in begin ? begin.turn : begin;

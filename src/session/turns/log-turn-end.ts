@@ -2,7 +2,10 @@ import type { Logger } from "pino";
 import { ModelError } from "../../llm/model-error.ts";
 import type { EndedTurn } from "./session-turn.ts";
 
-/** Logs a turn's end: as a warning if it failed, with the model API's message about the account or the model. */
+/**
+ * Logs the end of a turn. A failed turn is logged as a warning, with the model API's message if that is about the
+ * account or the model.
+ */
 export function logTurnEnd(logger: Logger, turn: EndedTurn, ms: number): void {
   const { id: turnId, state, blocks, errorCode, error } = turn;
   const line = { turnId, state, errorCode, blocks: blocks.length, ms };

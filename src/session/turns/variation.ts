@@ -44,7 +44,7 @@ async function refuse(
     toVariationTurn(variation, participant, await archive.find(variation.targetId));
     return false;
   } catch (error) {
-    // The message is looked up again when the variation runs.
+    // The message's turn may not be stored yet. The message is looked up again when the variation runs.
     if (isOpen && error instanceof AppError && error.code === "conversation_not_found") return false;
     outbox.postError(error, participant, variation.targetId);
     return true;

@@ -8,7 +8,7 @@ import { type Message, isKept } from "../../protocol/messages/messages.ts";
 import { type Replay, StanzaLog } from "../../protocol/stanza-log.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
 
-/** A send fails after this time. Without a limit, it could hang for as long as LiveKit is unreachable. */
+/** How long a send may take before it fails. Without a limit, it could hang for as long as LiveKit is unreachable. */
 const SEND_DEADLINE_MS = 10_000;
 const MAX_QUEUED = 2_000;
 

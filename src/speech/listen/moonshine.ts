@@ -12,14 +12,17 @@ const HEAD_WIDTH = 36;
 const START = 1;
 const END = 2;
 export const MOONSHINE_RATE = 16_000;
-/** No speaker exceeds this rate. The limit stops a decoder that repeats itself. */
+/**
+ * How many tokens to read per second of audio, at most. No speaker exceeds this rate, so the limit only stops a decoder
+ * that repeats itself.
+ */
 const TOKENS_PER_SECOND = 6.5;
 
 interface Tokenizer {
   readonly decode: (tokens: readonly number[]) => string;
 }
 
-/** Moonshine tiny for English, int8 (MIT). */
+/** The recognition model Moonshine tiny for English, as int8 (MIT license). */
 export class Moonshine {
   readonly #ort: OrtLike;
   readonly #encoder: OrtSession;

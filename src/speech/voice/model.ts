@@ -18,7 +18,7 @@ export class Model {
     return new Model(ort, await ort.InferenceSession.create(model, options));
   }
 
-  /** Passes a list of ids as a batch of one, and a number as a list of one. */
+  /** Runs the network. A list of ids is passed as a batch of one, and a number as a list of one. */
   async run(
     inputs: Readonly<Record<string, readonly number[] | number>>,
   ): Promise<Readonly<Record<string, OrtTensor>>> {

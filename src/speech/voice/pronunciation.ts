@@ -40,7 +40,7 @@ export function createPronunciation(
   };
 }
 
-/** Splits after commas, semicolons, colons and dashes. */
+/** If a sentence is too long, splits it after commas, semicolons, colons and dashes. */
 function* inParts({ text, origins }: Phonemes): Generator<Phonemes> {
   if (text.length <= LONGEST) return yield { text, origins };
   const cuts = Array.from(text.matchAll(CLAUSE), ({ 0: gap, index }) => ({ end: index, next: index + gap.length }));

@@ -93,7 +93,10 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   "workaround",
   "pool_mode",
 ]);
-/** Where PostgreSQL packages create the socket: in the first folder on Debian and Red Hat, elsewhere in the second. */
+/**
+ * The folders in which PostgreSQL packages create the socket: the first one on Debian and Red Hat, the second
+ * elsewhere.
+ */
 const SOCKET_FOLDERS = ["/var/run/postgresql", "/tmp"];
 
 /**
@@ -119,14 +122,20 @@ export function toAddress(text: string): string | undefined {
   return url.href;
 }
 
-/** As in libpq, an address without a host refers to the socket on this machine, if there is one. */
+/**
+ * Returns the folder of the socket on this machine, if there is one. As in libpq, an address without a host refers to
+ * that socket.
+ */
 function defaultFolder({ port, searchParams }: URL): string | undefined {
   if (process.env["PGHOST"]) return process.env["PGHOST"];
   const file = `.s.PGSQL.${searchParams.get("port") ?? (port || process.env["PGPORT"] || "5432")}`;
   return SOCKET_FOLDERS.find((folder) => isTrusted(`${folder}/${file}`));
 }
 
-/** Whether a socket may receive the password. Not every socket may: any user of the machine can create one in /tmp. */
+/**
+ * Whether a socket is trusted with the password. In /tmp, only sockets of root and of our own user are trusted, because
+ * any user of the machine can create a socket there.
+ */
 function isTrusted(socket: string): boolean {
   const stats = statSync(socket, { throwIfNoEntry: false });
   if (!stats) return false;

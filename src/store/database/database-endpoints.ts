@@ -14,9 +14,9 @@ export interface DatabaseEndpoints {
 const NOTIFICATION_TIMEOUT_MS = 2_000;
 
 /**
- * Finds out what works at these addresses. A pooler in transaction mode may run each transaction on a different
- * connection, which loses prepared statements and notifications. An address that already contains `prepare` is not
- * changed.
+ * Finds out whether prepared statements and notifications work at these addresses. A pooler in transaction mode may run
+ * each transaction on a different connection, which loses prepared statements and notifications. An address that
+ * already contains `prepare` is not changed.
  *
  * @param directUrl an address that bypasses the pooler, for notifications
  * @throws {AppError} `unavailable` if one of the addresses cannot be reached
@@ -36,10 +36,10 @@ export async function findDatabaseEndpoints(databaseUrl: string, directUrl = dat
 }
 
 /**
- * Whether a prepared statement can be executed again. Behind a pooler, the backend process id reported at connection
- * start differs from the id of the process that runs the query. If that process lists the statement under the driver's
- * name, the pooler does not rename statements, and its other connections lack the statement. PgBouncer 1.21 and later
- * renames statements and prepares them on every connection that lacks them.
+ * Whether a prepared statement can be executed again. Without a pooler, it can. Behind a pooler, the process that runs
+ * the query has a different id than the one reported at connection start. If that process lists the statement under the
+ * driver's own name, the pooler passes statements on unchanged, so its other connections lack the statement. PgBouncer
+ * 1.21 and later renames statements, and prepares them on every connection that lacks them.
  */
 async function keepsPreparedStatements(sql: Sql): Promise<boolean> {
   const rows = await runQuery(sql<[{ pid: number; names: readonly string[] }]>`

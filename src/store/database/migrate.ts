@@ -12,7 +12,7 @@ export const MIGRATION_FOLDER = join(import.meta.dirname, "migrations");
 const MIGRATION_TABLE = "parley_migrations";
 
 interface MigrationFile {
-  /** 1 for `001.do.record.sql`. */
+  /** The number at the start of the file name: 1 for `001.do.record.sql`. */
   readonly version: number;
   readonly fileName: string;
 }
@@ -25,12 +25,12 @@ export async function migrationFiles(): Promise<MigrationFile[]> {
 }
 
 export interface MigrationStatus {
-  /** 0 for an empty database. */
+  /** The version of the newest migration that was run. 0 for an empty database. */
   readonly databaseVersion: number;
   readonly codeVersion: number;
   /** File names of the migrations that still have to run, in order. */
   readonly pending: readonly string[];
-  /** Whether a newer release has migrated this database. It can still be read and written. */
+  /** Whether a newer release has migrated this database. The database can still be read and written. */
   readonly isDatabaseNewer: boolean;
 }
 
@@ -52,7 +52,7 @@ export async function migrationStatus(sql: Sql): Promise<MigrationStatus> {
   };
 }
 
-/** Used by GET /ready. A database that is newer than the code counts as migrated. */
+/** Whether no migration is pending. A database that is newer than the code counts as migrated. Used by GET /ready. */
 export async function migrationsAreApplied(sql: Sql): Promise<boolean> {
   return (await migrationStatus(sql)).pending.length === 0;
 }
@@ -71,7 +71,7 @@ const LOCK = 4_507_231;
  * @throws {AppError} `invalid_config` if a migration fails, or an applied migration was edited afterwards
  */
 export async function migrate(databaseUrl: string): Promise<MigrationStatus> {
-  // No answer timeout, because another worker's migrations may take any time.
+  // There is no answer timeout, because another worker's migrations may take any amount of time.
   const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley-migrate", answerTimeoutMs: 0 });
   try {
     await runMigrations(sql);
@@ -109,7 +109,7 @@ async function runPending(transaction: postgres.TransactionSql<{ timestamp: numb
     newline: "LF",
     execQuery: async (query) => ({ rows: await transaction.unsafe(query) }),
   });
-  // Skipped on a newer database, where postgrator would look for "undo" files.
+  // Skipped if the database is newer than this release, because postgrator would then look for "undo" files.
   if ((await postgrator.getDatabaseVersion()) <= (await postgrator.getMaxVersion())) await postgrator.migrate();
 }
 

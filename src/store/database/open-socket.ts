@@ -10,8 +10,8 @@ interface Target {
 const CHECK_MS = 1_000;
 
 /**
- * Delays the error event until the close event. Otherwise, postgres.js would send another query between the two events,
- * and that query would be lost.
+ * A socket that delays the error event until the close event. Otherwise, postgres.js would send another query between
+ * the two events, and that query would be lost.
  */
 class DatabaseSocket extends Socket {
   #error: unknown;
@@ -44,10 +44,10 @@ export function openSocket(target: Target, timeouts: SocketTimeouts): Socket {
   else socket.connect(target.port[0] ?? 5432, host);
   // With Nagle's algorithm, a statement would be delayed until the server has acknowledged the previous one.
   socket.setNoDelay(true);
-  // postgres.js reads the server's name for TLS from here.
+  // postgres.js reads the server's name for TLS from the socket's `host`.
   Object.assign(socket, { host });
-  // If a proxy without a backend closes the connection before the first byte, postgres.js would reconnect in a tight
-  // loop.
+  // A proxy without a backend closes the connection before the first byte. Without this error, postgres.js would then
+  // reconnect in a tight loop.
   socket.once("end", () => {
     if (socket.bytesRead === 0) socket.destroy(lost("CONNECTION_CLOSED"));
   });
@@ -56,9 +56,9 @@ export function openSocket(target: Target, timeouts: SocketTimeouts): Socket {
 }
 
 /**
- * Destroys the socket if no answer arrives in time. Counts checks instead of measuring elapsed time, because after this
- * process was frozen, an answer may have arrived that has not been read yet. Over TLS, postgres.js removes our `data`
- * listener, so idle connections are closed as well, and the next query opens a new one.
+ * Destroys the socket if no answer arrives in time. Counts checks instead of measuring elapsed time, because an answer
+ * may have arrived while this process was frozen, and may not have been read yet. Over TLS, postgres.js removes our
+ * `data` listener, so idle connections are closed as well, and the next query opens a new one.
  */
 function watch(socket: Socket, { connectTimeoutMs, answerTimeoutMs }: SocketTimeouts): void {
   const answerMs = answerTimeoutMs || Number.POSITIVE_INFINITY;

@@ -5,7 +5,7 @@ interface RetryOptions {
   /** @defaultValue retries without a time limit */
   readonly giveUpAfterMs?: number;
   readonly signal?: AbortSignal;
-  /** Checked before each retry. @defaultValue always wanted */
+  /** Whether the write is still wanted. Checked before each retry. @defaultValue always wanted */
   readonly isStillWanted?: () => boolean;
 }
 

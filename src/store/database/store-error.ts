@@ -1,10 +1,12 @@
 import { AppError } from "../../errors/app-error.ts";
 
-/** SQLSTATE classes that mean "not now" for any statement: connection, resources, operator, system, retry. */
+/**
+ * SQLSTATE classes of errors that can hit any statement and may pass: connection, resources, operator, system, retry.
+ */
 const UNAVAILABLE = /^(08|40|53|57|58|25006)/;
-/** SQLSTATE classes that mean "not this row": bad data, a violated constraint, a limit. */
+/** SQLSTATE classes of errors that a row always causes: bad data, a violated constraint, a limit. */
 const REFUSED = /^(22|23|54)/;
-/** No SQLSTATE class begins with E, but codes of a lost connection do, such as EPIPE. */
+/** Matches a SQLSTATE. No SQLSTATE class begins with E, but codes of a lost connection do, such as EPIPE. */
 const SQLSTATE = /^(?!E)[0-9A-Z]{5}$/;
 
 /**

@@ -24,13 +24,14 @@ export interface NewPermission extends Pick<
    * permission to start.
    */
   readonly whileRunning: boolean;
-  /** How long to wait for an answer, counted from the insert by the database's clock. */
+  /** How long to wait for an answer. The time counts from the insert, by the database's clock. */
   readonly waitMs: number;
 }
 
 /**
  * Stores a request before its approver is asked. A call has at most one request for permission to start. If that
- * request is already stored (the database's reply was lost, or an earlier worker asked), the stored one is returned.
+ * request is already stored (because the database's reply was lost, or an earlier worker asked), the stored request is
+ * returned.
  */
 export async function insertPermission(writer: SessionWriter, permission: NewPermission): Promise<PermissionRecord> {
   const { id, callId, whileRunning, waitMs } = permission;
@@ -78,7 +79,8 @@ export type PermissionEnd = {
 export async function endPermission(writer: SessionWriter, end: PermissionEnd): Promise<PermissionRecord | undefined> {
   const { sql } = writer;
   const { permissionId, state } = end;
-  // Compared with the expiry that the caller read, because the worker's and the database's clocks may differ.
+  // The stored expiry is compared with the one that the caller read, not with the current time, because the worker's
+  // and the database's clocks may differ.
   const isDue = end.state === "expired" ? sql`expires_at < to_timestamp(${end.expiresAt + 1} / 1000.0)` : sql`true`;
   const statement = sql`
     update permissions set state = ${state}, replied_at = now() from fence

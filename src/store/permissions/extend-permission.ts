@@ -2,10 +2,13 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { PERMISSION_CHANNEL } from "./reply-to-permission.ts";
 
-/** WCAG 2.2.1 demands ten extensions. The limit keeps anyone from blocking a call forever. */
+/**
+ * How many times a request can be extended. WCAG 2.2.1 demands ten. The limit keeps anyone from blocking a call
+ * forever.
+ */
 const MAX_EXTENSIONS = 10;
 /**
- * Share of the waiting time that must pass before a request can be extended again. Without this limit, a client could
+ * The share of the waiting time that must pass between two extensions of a request. Without this limit, a client could
  * extend a request in a loop, and everyone who follows the session would be notified each time.
  */
 const USED_SHARE = 0.1;

@@ -11,7 +11,7 @@ export type PermissionDecision =
       readonly kind: "approve";
       /** Whether the patterns of the approved arguments are also stored as grants, one grant per pattern. */
       readonly isAlways: boolean;
-      /** Checked by `checkEditedInput`. */
+      /** The edited arguments, which `checkEditedInput` has accepted. */
       readonly edited?: EditedInput | undefined;
     }
   | { readonly kind: "reject"; readonly message?: string | undefined };

@@ -7,10 +7,10 @@ import { withoutSummaryText } from "../turns/summaries.ts";
  * commentaries. Also deletes ended rooms (with their webhooks), media from messages, and waiting messages of that age.
  * Returns the number of deleted turns.
  *
- * While a worker serves a session, and for an hour after the lease expired, turns that are running or have open calls
- * are kept. So is the newest turn, because the next turn's position is derived from it. All other sessions lose all old
- * turns. A model-written summary is removed with the first turn that it covers; the facts stored with it stay. Several
- * workers may run this at the same time.
+ * While a worker serves a session, and for an hour after its lease has expired, turns that are running or have open
+ * calls are kept. The newest turn is kept too, because the next turn's position is derived from it. Other sessions lose
+ * all old turns. A model-written summary is removed with the first turn that it covers; the facts stored with it stay.
+ * Several workers may run this at the same time.
  */
 export async function deleteOldTurns(
   sql: Sql,
@@ -49,8 +49,8 @@ async function deleteSummaries(sql: Sql, sessionIds: readonly string[]): Promise
       select from turns where turns.session_id = summaries.session_id and position = text_from
     )
   `);
-  // Only sessions that began before retention was configured contain these blocks, because with retention, the API is
-  // not asked for summaries. The model is no longer shown these blocks.
+  // Only sessions that began before retention was configured contain compaction blocks, because with retention, the API
+  // is not asked for summaries. The model is no longer shown these blocks.
   await runQuery(sql`
     delete from turn_blocks using turns
     where turns.id = turn_id and block_type = 'compaction' and session_id in ${sql(sessionIds)}

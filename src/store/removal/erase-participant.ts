@@ -50,10 +50,14 @@ export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<
   return row && (row.room ?? "");
 }
 
-/** Removes all stored data about a person, in small steps. If a step fails, the data removed before stays removed. */
+/**
+ * Removes all stored data about a person, in small steps. If a step fails, what the earlier steps removed stays
+ * removed.
+ */
 export async function eraseParticipant(sql: Sql, { identity }: Identity): Promise<Erased> {
   const webhooks = await eraseRooms(sql, { identity });
-  // Also matches turns in which another participant regenerated the answer to the person's message.
+  // Selects turns whose input contains a message of the person. In some of them, another participant has regenerated
+  // the answer to that message.
   const isSaidBy = sql`input @> ${sql.json([{ from: identity }])}`;
   await eraseSummaries(sql, { identity }, isSaidBy);
   let turns = 0;
@@ -108,8 +112,8 @@ async function eraseRooms(sql: Sql, { identity }: Identity): Promise<number> {
 }
 
 /**
- * Removes the summaries of the person's sessions, which contain everybody's words and results from devices. New ones
- * are written from the remaining turns.
+ * Removes the summaries of the person's sessions, which contain everybody's words and results from devices. New
+ * summaries are written from the remaining turns.
  *
  * @param isSaidBy selects the turns with a message of the person
  */

@@ -19,7 +19,7 @@ export interface EndedRoom {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly reason: EndReason;
-  /** The position before the room's first turn, and the position of its last turn. */
+  /** The position before the room's first turn. `lastPosition` is the position of its last turn. */
   readonly afterPosition: number;
   readonly lastPosition: number;
   /** The identities of everyone who had a turn. */

@@ -5,7 +5,7 @@ import { type SessionRecord, type SessionRow, toSessionRecord } from "./sessions
 import type { SessionWriter } from "./session-writer.ts";
 
 export interface SessionClaim {
-  /** The id for a new session. Used only if the conversation has none yet. */
+  /** The id for a new session. Used only if the conversation has no session yet. */
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;
@@ -31,13 +31,13 @@ interface ClaimedSession extends SessionRecord {
 }
 
 /**
- * Finds or creates the conversation's session and takes its lease if the lease is free, expired or already the owner's.
- * A claim invalidates all earlier claims of the session and records that an agent has come to its open rooms. Returns
- * `undefined` while another owner holds the lease. Expiry is decided by the database's clock, because workers' clocks
- * may differ.
+ * Finds or creates the conversation's session and takes its lease if the lease is free, has expired or is already held
+ * by `owner`. A claim invalidates all earlier claims of the session and records that an agent has come to its open
+ * rooms. Returns `undefined` while another owner holds the lease. Expiry is decided by the database's clock, because
+ * workers' clocks may differ.
  *
- * @throws {AppError} `not_allowed` if the conversation belongs to another room: participants of one room must not read
- *   what was said in another
+ * @throws {AppError} `not_allowed` if the conversation belongs to another room: participants of one room must not
+ *   read what was said in another
  */
 export async function claimSession(sql: Sql, claim: SessionClaim): Promise<ClaimedSession | undefined> {
   const { conversationId, room, roomSid = null, owner } = claim;

@@ -9,7 +9,9 @@ export interface ListedSession {
   readonly room: string;
   /** The number of this participant's turns, without replaced ones. */
   readonly turns: number;
-  /** When this participant's first turn began, in milliseconds since the epoch; `lastAt` likewise for the last turn. */
+  /**
+   * When this participant's first turn began, in milliseconds since the epoch. `lastAt` is when the last turn began.
+   */
   readonly firstAt: number;
   readonly lastAt: number;
   /** The input of this participant's first turn. */

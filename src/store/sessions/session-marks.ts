@@ -12,7 +12,10 @@ interface MarkRow {
   readonly mark: string;
 }
 
-/** Marks for followers that wait for answers to permission requests. They cover the open requests and their expiry. */
+/**
+ * Loads marks for followers that wait for answers to permission requests. The marks cover open requests and their
+ * expiry.
+ */
 export const loadRequestMarks: LoadMarks = async (sql, { sessionIds }) => {
   return toMap(
     await runQuery(sql<MarkRow[]>`
@@ -26,8 +29,8 @@ export const loadRequestMarks: LoadMarks = async (sql, { sessionIds }) => {
 };
 
 /**
- * Marks for followers of the whole session. They cover the last turn with its blocks and calls, and all open calls and
- * requests.
+ * Loads marks for followers of the whole session. The marks cover the last turn with its blocks and calls, and all open
+ * calls and requests.
  */
 export const loadSessionMarks: LoadMarks = async (sql, { sessionIds }) => {
   return toMap(

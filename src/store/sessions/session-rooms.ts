@@ -38,11 +38,14 @@ export interface AbandonedRoom extends SessionRoom {
   readonly needsAgent: boolean;
 }
 
-/** Rooms that began more recently are ignored, because LiveKit's list of rooms may not contain them yet. */
+/**
+ * How long ago a session must have started in a room for the room to count as abandoned. LiveKit's list of rooms may
+ * not contain newer rooms yet.
+ */
 const SETTLED_FOR = "10 seconds";
 /**
- * A room counts as abandoned only if its session has been without a lease for this long: during a handover, a session
- * is briefly without a lease, and a worker that is alive may renew its lease late.
+ * How long a session must have been without a lease for its room to count as abandoned. During a handover, a session is
+ * briefly without a lease, and a worker that is alive may renew its lease late.
  */
 const LAPSED_FOR = "1 second";
 
@@ -160,14 +163,14 @@ function isAbandoned(sql: Sql) {
   `;
 }
 
-/** For an update of `session_rooms`: the position of the session's last turn. */
+/** Returns a subquery for an update of `session_rooms`. It selects the position of the session's last turn. */
 export function lastPosition(sql: Sql) {
   return sql`(select coalesce(max(position), 0) from turns where turns.session_id = session_rooms.session_id)`;
 }
 
 /**
- * For `with ended as (… returning session_id, room_sid)`: stores one webhook per ended room. The webhook's id is
- * derived from the room's id, so a room never gets a second webhook.
+ * Returns the insert of one webhook per ended room, for a statement with `ended as (… returning session_id, room_sid)`.
+ * A webhook's id is derived from the room's id, so a room never gets a second webhook.
  */
 export function insertEndWebhooks(sql: Sql, hasEndWebhook: boolean) {
   return sql`

@@ -3,7 +3,7 @@ import { AppError } from "../../errors/app-error.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** A worker's lease on a session. `epoch` numbers the session's claims. */
+/** A worker's lease on a session. `epoch` is the number of the worker's claim among all claims of the session. */
 export interface Lease {
   readonly sessionId: string;
   readonly epoch: number;
@@ -16,8 +16,9 @@ export interface SessionWriter {
 }
 
 /**
- * For `with fence as (…)`: selects one row, or none if the session has been claimed again. It locks the session's row:
- * a statement in progress finishes before the next claim, and a statement that starts after the claim selects no row.
+ * Returns the query for `with fence as (…)`. It selects one row, or none if the session has been claimed again. It also
+ * locks the session's row: a statement in progress finishes before the next claim, and a statement that starts after
+ * the claim selects no row.
  */
 export function fencingRow({ sql, lease }: SessionWriter) {
   return sql`select from sessions where id = ${lease.sessionId} and epoch = ${lease.epoch} for share`;

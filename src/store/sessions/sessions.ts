@@ -65,7 +65,9 @@ export async function hasSession(sql: Sql, { id }: { readonly id: string }): Pro
   return rows.length > 0;
 }
 
-/** Stores the participant of the first turn as the session's opener. Never replaces an opener. */
+/**
+ * Stores the participant of the first turn as the session's opener. Never replaces an opener that is already stored.
+ */
 export async function setOpener({ sql, lease }: SessionWriter, { identity }: { identity: string }): Promise<void> {
   const { sessionId, epoch } = lease;
   await runQuery(sql`

@@ -7,7 +7,7 @@ interface NewSession {
   readonly sessionId: string;
   /** LiveKit's id of the new session's room. */
   readonly roomSid: string;
-  /** The worker that holds both leases. */
+  /** The worker that holds the lease on the earlier session and gets the lease on the new one. */
   readonly owner: string;
   readonly leaseMs: number;
   /** Whether to send webhooks about ended rooms. */

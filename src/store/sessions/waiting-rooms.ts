@@ -17,13 +17,16 @@ interface AgentRequest {
 }
 
 interface RoomCheck {
-  /** How long other workers must not check the rooms. */
+  /** How long after this check the rooms must not be checked again. */
   readonly restMs: number;
-  /** The check is allowed only if the last such period ended at least this long ago. */
+  /** How long after the `restMs` of the previous check this check may be made. */
   readonly overdueMs: number;
 }
 
-/** How long a lease must have expired. A worker that is alive may renew its lease slightly late. */
+/**
+ * How long ago a lease must have expired for its room to count as unserved. A worker that is alive may renew its lease
+ * slightly late.
+ */
 const LAPSED_FOR = "1 second";
 
 /**
@@ -66,8 +69,8 @@ export async function mayAskForAgent(sql: Sql, { room, restMs }: AgentRequest): 
 }
 
 /**
- * Keeps all other workers from requesting an agent for `restMs`: this worker, whose agent has ended, requests the next
- * agent itself if one is needed.
+ * Keeps all workers from requesting an agent for the room for `restMs`. This worker, whose agent has ended, requests
+ * the next agent itself if one is needed.
  */
 export async function storeAgentRequest(sql: Sql, { room, restMs }: AgentRequest): Promise<void> {
   await runQuery(sql`

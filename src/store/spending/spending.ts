@@ -30,7 +30,7 @@ export interface NewSpending extends Spender, Tokens {
 /** Days are UTC days by the database's clock, because workers' clocks may differ. */
 const TODAY = "(now() at time zone 'utc')::date";
 
-/** For an insert into `spending`: adds to an existing row. */
+/** Returns the end of an insert into `spending`, which adds the new values to an existing row. */
 function addedToSums(sql: Sql) {
   return sql`
     on conflict (scope, key, day, model, purpose) do update set
@@ -45,7 +45,8 @@ function addedToSums(sql: Sql) {
 
 /**
  * Adds to the sums of the session, the identity and the worker. The order is always the same, so that two statements
- * never deadlock. Not fenced, because the money was spent even if another worker has since claimed the session.
+ * never deadlock. The write is not fenced, because the money was spent even if another worker has since claimed the
+ * session.
  */
 export async function addSpending(sql: Sql, spending: NewSpending): Promise<void> {
   const { sessionId, identity, worker, model, purpose, calls, money } = spending;

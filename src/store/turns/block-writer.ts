@@ -68,7 +68,7 @@ export class BlockWriter {
   }
 
   /**
-   * Runs another write that includes the blocks that were just added: one statement instead of two. If the blocks
+   * Runs another write together with the blocks that were just added, in one statement instead of two. If the blocks
    * cannot be stored this way, they are stored separately, and the write is repeated without them.
    *
    * @throws {AppError} whatever the write throws
@@ -80,7 +80,8 @@ export class BlockWriter {
     this.#isWriting = true;
     try {
       const stored = await write(batch.map(({ row }) => row));
-      // If some blocks were already stored, the next batch write compares the whole batch with the stored blocks.
+      // If some of the blocks were already stored, the batch stays queued, and `#write` compares all of it with the
+      // stored blocks.
       if (stored === batch.length) this.#finish(batch, []);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "internal") throw error;
@@ -107,7 +108,7 @@ export class BlockWriter {
     await flushed;
   }
 
-  /** Flushes and stops. Rejects if some blocks are not durable by then; they are lost. The pool stays open. */
+  /** Flushes and stops. Rejects if some blocks are not durable by then; these blocks are lost. The pool stays open. */
   async close(): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;

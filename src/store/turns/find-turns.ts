@@ -12,8 +12,8 @@ export type FoundTurn = Pick<
 >;
 
 /**
- * For an `in`: selects the ids of a session's turns that contain this user or assistant message. Written as a union, so
- * that each half uses its own index.
+ * Returns a subquery for an `in`. It selects the ids of a session's turns that contain this user or assistant message.
+ * It is a union, so that each half uses its own index.
  */
 export function idsOfMessage(sql: Sql, { sessionId, messageId }: { sessionId: string; messageId: string }) {
   return sql`(
@@ -25,7 +25,7 @@ export function idsOfMessage(sql: Sql, { sessionId, messageId }: { sessionId: st
 
 /**
  * Finds the turn in the history that contains this user or assistant message. If several turns answer the same message,
- * returns the first one; the others continue its answer.
+ * returns the first one; the other turns continue that turn's answer.
  */
 export async function findTurn(
   sql: Sql,

@@ -26,7 +26,7 @@ export interface TranscriptCall {
   /** An object that clients may show to people. */
   readonly display: JsonObject | null;
   /**
-   * Bytes of JSON that were not loaded because the turn's calls were too large together; `null` if everything was
+   * How many bytes of JSON were not loaded, because the turn's calls together were too large; `null` if everything was
    * loaded.
    */
   readonly leftOutBytes: number | null;
@@ -91,7 +91,7 @@ export async function loadTranscriptPage(
   `);
 }
 
-/** `TranscriptTurn.blocks`, for a row of `turns`. */
+/** Returns a subquery for `TranscriptTurn.blocks` of a row of `turns`. */
 function blocksOfTurn(sql: Sql) {
   return sql`
     select coalesce(
@@ -112,7 +112,7 @@ function blocksOfTurn(sql: Sql) {
   `;
 }
 
-/** `TranscriptTurn.calls`, for a row of `turns`. */
+/** Returns a subquery for `TranscriptTurn.calls` of a row of `turns`. */
 function callsOfTurn(sql: Sql) {
   return sql`
     select coalesce(

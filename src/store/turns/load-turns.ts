@@ -65,8 +65,8 @@ export async function loadUnspokenTurn(
 }
 
 /**
- * For a finished turn: whether its answer is still being spoken, or its worker died while speaking it. Older versions
- * stored `last_stanza` at the end of the speech, but no `spoken_at`.
+ * Whether the answer of a finished turn is still being spoken, or its worker died while speaking it. `last_stanza` is
+ * checked too, because older versions stored it at the end of the speech, but no `spoken_at`.
  */
 export function isUnspoken(sql: Sql): postgres.Fragment {
   return sql`(sent_sentences is not null and spoken_at is null and last_stanza is null)`;
@@ -80,7 +80,10 @@ export interface StoredWindow {
   readonly summary: Summary | undefined;
 }
 
-/** How many turns are searched for a stored context. Turns that ended without a model call have no context. */
+/**
+ * How many of the newest turns are searched for a stored context. Turns that ended without a model call have no
+ * context.
+ */
 const RECENT_TURNS = 10;
 const PAGE = 25;
 
@@ -153,7 +156,7 @@ interface TurnRow {
   progress: AnswerProgress | null;
   heard: string | null;
   context: ShownContext | null;
-  /** With the keys of `TurnBlock`. `hidden`: the size of a result that was not loaded. */
+  /** The blocks, with the keys of `TurnBlock`. `hidden` is the size of a result that was not loaded. */
   blocks: (TurnBlock & { readonly hidden: number | null })[];
 }
 

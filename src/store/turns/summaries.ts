@@ -23,8 +23,8 @@ export async function insertSummary(writer: SessionWriter, summary: Summary): Pr
 }
 
 /**
- * For an `update` of summaries whose model-written text covers removed content: clears that text and keeps the facts
- * from the record.
+ * Returns the assignments for an `update` of summaries whose model-written text covers removed content. They clear that
+ * text and keep the facts from the record.
  */
 export function withoutSummaryText(sql: Sql) {
   return sql`text = null, text_to = 0, model = null, usage = null`;

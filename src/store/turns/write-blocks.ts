@@ -29,7 +29,7 @@ export async function insertBlocks(writer: SessionWriter, rows: readonly TurnBlo
   return result[0].count;
 }
 
-/** For a statement with `fence`: stores blocks and returns one row for each new block. */
+/** Returns the part `stored` of a statement with `fence`. It stores blocks and selects one row for each new block. */
 export function storedBlocks(sql: Sql, rows: readonly TurnBlockRow[]) {
   return sql`stored as (
     insert into turn_blocks (turn_id, sequence, block_type, text_content, content, stop_reason)
@@ -53,7 +53,7 @@ async function findDifferentBlocks(sql: Sql, rows: readonly TurnBlockRow[]): Pro
   return different.map((row) => row.index);
 }
 
-/** For a `from`: the rows as a table `block`. */
+/** Returns the rows as a table `block`, for a `from` clause. */
 export function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
   const records = rows.map(({ turnId, block, stopReason }, index) => ({
     index,

@@ -22,7 +22,10 @@ export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity
   readonly blocks?: readonly TurnBlock[];
 }
 
-/** Two turns inserted at the same time get the same position, so one of the inserts must be retried. */
+/**
+ * How many times the insert of a turn is tried. Two turns that are inserted at the same time get the same position, so
+ * one of the inserts must be retried.
+ */
 const ATTEMPTS = 20;
 
 /**
@@ -37,7 +40,8 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
   const sentences = isSpoken ? 0 : null;
   const rows = blocks.map((block) => ({ turnId: id, block }));
   const reported = blocks.flatMap((block) => outcomeSubject(block) ?? []);
-  // Omitted if there is nothing to replace, because these parts scan all of a session's turns or calls.
+  // `replaced` and `markReported` are omitted if they have nothing to change, because they scan all of a session's
+  // turns or calls.
   const replaced = sql`, replaced as (
     update turns set superseded_by = begun.id from begun
     where session_id = ${sessionId} and superseded_by is null

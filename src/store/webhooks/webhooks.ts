@@ -11,7 +11,7 @@ export interface DueWebhook extends SessionRoom {
 
 interface Take {
   readonly limit: number;
-  /** No other worker sends the webhook during this time. */
+  /** How long no other worker may send the webhook. */
   readonly leaseMs: number;
 }
 

@@ -50,7 +50,10 @@ export interface CompactionPart {
   readonly content?: string;
 }
 
-/** Function tools have `arguments`. In Option 1, all tools have `tool_call`. */
+/**
+ * A tool call. Calls of function tools have `arguments`. In Option 1 (`representationSchema`), calls of all tools have
+ * `tool_call`.
+ */
 export interface ToolCallRequestPart extends Identified {
   readonly type: "tool_call";
   readonly name: string;

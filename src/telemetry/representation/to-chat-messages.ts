@@ -73,7 +73,7 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ["tool_use", "tool_call"],
 ]);
 
-/** A call without a stop reason failed or was aborted. */
+/** Returns the finish reason of a model call. A call without a stop reason failed or was aborted. */
 export function toFinishReason(stopReason: string | undefined): FinishReason {
   return stopReason === undefined ? "error" : (FINISH_REASONS.get(stopReason) ?? stopReason);
 }

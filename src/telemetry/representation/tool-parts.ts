@@ -68,7 +68,9 @@ function idOf({ id }: { readonly id: string | undefined }): { readonly id?: stri
   return id === undefined ? {} : { id };
 }
 
-/** A response contains only its type, which for most tools equals the tool's name. */
+/**
+ * Returns the tool's name. Without its call, a response contains only its type, which for most tools equals the name.
+ */
 function nameOf({ call, response }: ServerExchange): string {
   return call === undefined ? response.details.type : call.name;
 }

@@ -4,7 +4,7 @@ import { AppError } from "../../errors/app-error.ts";
 
 const fields = z.record(z.string(), z.unknown());
 
-/** No turn lasts an hour. Without a limit, a timer longer than Node's maximum would fire at once. */
+/** The latest time of an event. No turn lasts an hour, and a timer longer than Node's maximum would fire at once. */
 const MAX_MS = 3_600_000;
 
 const callSchema = z.strictObject({

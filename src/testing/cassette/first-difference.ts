@@ -25,7 +25,7 @@ export function firstDifference(recorded: unknown, now: unknown, path = ""): str
   return Object.is(recorded, now) ? undefined : `${path}: recorded ${show(recorded)}, now ${show(now)}`;
 }
 
-/** Shows long strings only from shortly before the first difference. */
+/** Describes the first difference between two strings. Long strings are shown from shortly before the difference. */
 function differentTexts(recorded: string, now: string, path: string): string | undefined {
   if (recorded === now) return undefined;
   let at = 0;

@@ -20,8 +20,8 @@ interface RecordOptions {
  * headers.
  */
 export async function recordCalls({ file, redact: ofTest, apiKey, upstream }: RecordOptions): Promise<OpenModel> {
-  // A gateway's error may quote the rejected key, and no pattern can recognize a custom key, so it is removed here. A
-  // short key, such as "none", is kept, because it may be an ordinary word.
+  // Remove the key here, because a gateway's error may quote it and no pattern can recognize a custom key. Keep a short
+  // key, such as "none", because it may be an ordinary word.
   const redact: Redact = (text) => ofTest(apiKey.length < 8 ? text : text.replaceAll(apiKey, "<secret>"));
   const calls: RecordedCall[] = [];
   const handle = async (received: AgentRequest, response: ServerResponse) => {
@@ -75,7 +75,7 @@ function callModel(
   });
 }
 
-/** The body may not be JSON: another proxy may have answered with an HTML page. */
+/** Parses a body, or returns it as text if it is not JSON: another proxy may have answered with an HTML page. */
 function parseBody(body: string): unknown {
   try {
     return JSON.parse(body);

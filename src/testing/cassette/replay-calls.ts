@@ -25,7 +25,9 @@ export async function replayCalls({ file, redact, isTimed }: ReplayOptions): Pro
   const calls = await readCassette(file);
   const name = basename(file);
   const problems: string[] = [];
-  /** Grouped by path: tokens may be counted at any time, so requests are in order only within a path. */
+  /**
+   * The calls not yet replayed, by path. Tokens may be counted at any time, so calls are in order only within a path.
+   */
   const waiting = Object.groupBy(calls, ({ path }) => path);
   let played = 0;
   const refuse = (response: ServerResponse, problem: string) => {

@@ -10,7 +10,7 @@ interface DevicePorts {
   readonly parley: () => Parley;
   /** The agent's own tools. A device's tool of the same name inherits the fields that the test does not set. */
   readonly ownTools: ReadonlyMap<string, ServerTool>;
-  /** Receives the timeouts that the test sets, by tool name. The agent enforces the timeouts of its own tools. */
+  /** Receives the timeouts that the test sets, by tool name, so that the agent enforces them for its own tools. */
   readonly deadlines: Map<string, number>;
   readonly leave: () => Promise<void>;
   readonly comeBack: () => Promise<void>;

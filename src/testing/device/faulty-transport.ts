@@ -8,7 +8,10 @@ export type Fate =
   | { readonly kind: "lost" }
   | { readonly kind: "sent"; readonly afterMs: number; readonly times: 1 | 2 };
 
-/** Far above the client's own stanza numbers, so that the second result does not look like a resend of the first. */
+/**
+ * Added to the stanza number of a duplicated result. Far above the client's own numbers, so that the second result does
+ * not look like a resend of the first.
+ */
 const SECOND_STANZA = 1_000_000;
 
 /**

@@ -7,7 +7,10 @@ import type { RecallStore } from "../../session/recall/recall-store.ts";
 import type { FoundPiece } from "../../store/recall/search-record.ts";
 import type { MemoryRecorder, MemoryTurn } from "./memory-recorder.ts";
 
-/** The same limits as in the database (`searchRecord`). */
+/**
+ * How many pieces of a turn are returned, and how many characters of each: the same limits as in the database
+ * (`searchRecord`).
+ */
 const MAX_PIECES = 3;
 const WHOLE = 300;
 
@@ -81,7 +84,7 @@ function piecesOf({ turn, blocks, heard }: MemoryTurn): readonly Piece[] {
       return heard === undefined ? [{ speaker: "agent", ...none, excerpt: textContent ?? "" }] : [];
     const useId = toolUseId(block);
     const toolName = useId === undefined ? null : nameOf(blocks, useId);
-    // Otherwise the results of `recall` itself would be found again and again.
+    // Leave out uses of `recall`: otherwise, its own results would be found again and again.
     if (useId === undefined || toolName === null || toolName === RECALL_TOOL) return [];
     if (blockType === "tool_use")
       return [{ speaker: "tool", toolName, toolUseId: useId, excerpt: wordsIn(content?.["input"]) }];

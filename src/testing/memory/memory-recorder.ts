@@ -39,7 +39,10 @@ export class MemoryRecorder implements RecorderCalls {
   readonly #summaries = new Map<string, Summary>();
   readonly waitingBlocks = 0;
 
-  /** Needs a cast because `Recorder` has private fields, which no other class can have. Sessions do not use them. */
+  /**
+   * This object as a `Recorder`. Needs a cast because `Recorder` has private fields, which no other class can have.
+   * Sessions do not use them.
+   */
   get asRecorder(): Recorder {
     return this as RecorderCalls as Recorder;
   }
@@ -100,7 +103,7 @@ export class MemoryRecorder implements RecorderCalls {
     return Promise.resolve();
   }
 
-  /** Reads from `turns`. */
+  /** An archive that reads from `turns`. */
   get archive(): ConversationArchive {
     const history = () => [...this.turns.values()].filter((each) => each.state !== undefined && !each.isReplaced);
     return {

@@ -4,7 +4,7 @@ import { type RecordedRequest, startModelServer } from "../../model-server/model
 import { reply, type Step, text, toolUse } from "../../model-server/step.ts";
 import type { TestModel } from "./test-model.ts";
 
-/** Tools with their arguments. A list may contain the same tool several times. */
+/** Tools to call, with their arguments. To call the same tool several times, put several of these in a list. */
 type Uses = Readonly<Record<string, JsonObject>>;
 
 interface WordsAndUses {

@@ -1,6 +1,6 @@
 /** The model of a test's session. */
 export interface TestModel {
-  /** Starts the model for one session, which closes it. */
+  /** Starts the model for one session. The session closes the model. */
   readonly open: () => Promise<OpenModel>;
 }
 

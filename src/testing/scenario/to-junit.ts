@@ -32,7 +32,7 @@ function summary(failure: string): string {
 const MAX_MESSAGE_LENGTH = 300;
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Also replaces control characters: XML does not allow most of them, not even escaped. */
+/** Escapes a text for XML. Replaces control characters, because XML does not allow most of them, not even escaped. */
 function escape(text: string): string {
   return text
     .replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, "�")

@@ -30,7 +30,7 @@ function endAll(): void {
   endings.clear();
 }
 
-/** Keeps the default behavior: the signal ends the process unless the signal has another listener. */
+/** Ends everything, and then keeps the default behavior: the signal ends the process unless it has another listener. */
 function endBy(signal: NodeJS.Signals): void {
   endAll();
   if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);

@@ -27,7 +27,8 @@ export class FakeRecognizer extends stt.STT {
   }
 
   protected override async _recognize(): Promise<stt.SpeechEvent> {
-    // A pause between sentences ends a segment. Earlier segments are empty; the last one contains all the words.
+    // A pause between sentences ends a segment. Segments before the end of the speech are empty, and the last segment
+    // contains all the words.
     const text = this.#options.isTalking() ? "" : this.#words;
     if (text !== "") this.#words = "";
     const language = this.#options.language as stt.SpeechData["language"];

@@ -4,8 +4,8 @@ import type { OnRoomInput, RoomParticipant } from "../../session/room/room-input
 const AGENT: RoomPeer = { identity: "agent-test", isAgent: true };
 
 /**
- * An in-memory room with an agent and one participant. Bytes arrive in the order in which they were sent, and always
- * after the sending call has returned, so that neither end is called while it is still running.
+ * An in-memory room with an agent and one participant. Bytes arrive in the order in which they were sent. They always
+ * arrive after the sending call has returned, so neither end receives anything in the middle of its own call.
  */
 export class MemoryRoom {
   readonly name = "test";

@@ -45,16 +45,16 @@ export async function startRoomServers(): Promise<RoomServers & AsyncDisposable>
   return { livekit, databaseUrl: postgres.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** SIGQUIT ends both servers immediately, including PostgreSQL's child processes. Their data is deleted anyway. */
+/** Ends both servers and deletes their data. SIGQUIT ends them immediately, including PostgreSQL's child processes. */
 function killServers(pids: readonly number[], dataDir: string): void {
   for (const pid of pids) {
     try {
       process.kill(pid, "SIGQUIT");
     } catch {
-      // It has already exited.
+      // The server has already exited.
     }
   }
-  // PostgreSQL keeps writing until it has exited.
+  // Try for a while, because PostgreSQL keeps writing until it has exited.
   const until = performance.now() + REMOVE_WITHIN_MS;
   while (existsSync(dataDir) && performance.now() < until) {
     try {

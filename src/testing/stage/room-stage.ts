@@ -65,7 +65,7 @@ export async function openRoomStage(options: RoomStageOptions): Promise<Stage> {
   };
 }
 
-/** Imported only for a voice session, because AgentSession is large. */
+/** Opens the audio of a voice session. The module is imported only here, because AgentSession is large. */
 async function openSound(language: string | undefined) {
   const { Sound } = await import("./sound.ts");
   return Sound.open(language);

@@ -11,7 +11,10 @@ import type { StageVoice } from "./stage.ts";
 import { FakeRecognizer } from "./fake-recognizer.ts";
 
 const CONNECTED_WITHIN_MS = 15_000;
-/** Longer than the pause between two of the agent's sentences. */
+/**
+ * How long the agent must be silent for its answer to count as ended. Longer than the pause between two of its
+ * sentences.
+ */
 const SILENCE_MS = 600;
 const GIVE_UP_AFTER_MS = 10_000;
 const CHECK_EVERY_MS = 20;
@@ -69,7 +72,7 @@ export class Sound implements StageVoice, AsyncDisposable {
     while (!tracks().some(({ track }) => track)) await sleep(CHECK_EVERY_MS, undefined, { signal: late });
   }
 
-  /** Call this before leaving the room. */
+  /** Closes the microphone. Call this before leaving the room. */
   async leave(): Promise<void> {
     const speaker = this.#speaker;
     this.#heardBeforeMs = this.soundMs;

@@ -28,7 +28,7 @@ const QUEUE_MS = 1_000;
 /** The minimum amount of audio to send ahead, in case this process is late. */
 const LEAD_MS = 60;
 const CHECK_EVERY_MS = 10;
-/** A shorter sound may not be noticed as speech. */
+/** A sound that is shorter than this may not be noticed as speech. */
 const NOTICED_MS = 100;
 
 const NOT_LISTENING = "The agent did not subscribe to the microphone in time. Is STT set to none?";
@@ -178,7 +178,7 @@ export class Speaker {
     const length = (SPEECH_RATE * this.#frameMs) / 1_000;
     const leadMs = Math.max(LEAD_MS, 2 * this.#frameMs);
     while (!this.#closing.signal.aborted) {
-      // A copy, because a frame sends its whole buffer.
+      // Copy the samples, because a frame sends its whole buffer.
       const samples = new Int16Array(length);
       const part = this.#pending.subarray(0, length);
       samples.set(part);

@@ -71,7 +71,7 @@ class Pause {
     this.#ledger.update(id, { deadlineAt: undefined });
   }
 
-  /** Does not resume the deadline of an aborted call. */
+  /** Resumes the deadline once no question is open. Does not resume the deadline of an aborted call. */
   end(): void {
     if (--this.#open > 0 || this.#call.signal.aborted) return;
     const { id } = this.#call.current;

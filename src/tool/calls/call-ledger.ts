@@ -163,7 +163,7 @@ export class CallLedger {
     for (const callId of this.#open.keys()) this.signal(callId, from, signal);
   }
 
-  /** Ignored for a call that has ended. */
+  /** Changes fields of a call. Does nothing if the call has ended. */
   update(callId: string, changes: CallChange): void {
     const entry = this.#open.get(callId);
     if (!entry) return;
@@ -171,7 +171,7 @@ export class CallLedger {
     this.#listener.onChanged(entry.current);
   }
 
-  /** Marks a duplicate call as begun. It does not run itself, but waits for the call that it repeats. */
+  /** Marks a duplicate call as begun. The duplicate does not run itself, but waits for the call that it repeats. */
   begin(callId: string): void {
     this.#open.get(callId)?.begin("begun");
   }
@@ -197,7 +197,7 @@ export class CallLedger {
     entry.begin("begun");
   }
 
-  /** Ignored for a call that has ended. */
+  /** Sets whether the call is waiting for a participant. Does nothing if the call has ended. */
   setWaiting(callId: string, isWaiting: boolean): void {
     const entry = this.#open.get(callId);
     if (entry) entry.isWaiting = isWaiting;

@@ -20,9 +20,9 @@ export interface ToolUse {
 export interface CallTurn {
   readonly turnId: string;
   readonly messageId: string;
-  /** Whose turn it is. */
+  /** The participant whose turn it is. */
   readonly participant: string;
-  /** Aborted with a `TurnAbort`. */
+  /** Aborted when the turn is aborted, with a `TurnAbort` as its reason. */
   readonly signal: AbortSignal;
   /**
    * Speaks or shows a message from the worker itself, in addition to the answer (an aside). Resolves once the message
@@ -64,7 +64,9 @@ export interface CallSettings {
 
 /** Stores calls and their media. */
 export interface CallRecord {
-  /** Resolves once the tool_use block and the current state of this call are stored. Nothing runs before that. */
+  /**
+   * Resolves once the tool_use block and the current state of this call are stored. The call does not run before that.
+   */
   readonly durable: (callId: string) => Promise<void>;
   /** Stores the media of an open call's outcome. Must be called before the call is settled with that outcome. */
   readonly storeMedia: (call: Call, media: readonly Media[]) => void;

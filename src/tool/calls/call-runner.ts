@@ -103,8 +103,8 @@ export class CallRunner {
     const found = this.#find(use, turn);
     if (stored?.outcome) return toCallAnswer(stored, stored.outcome, ports.settings.resultMaxBytes);
     if (stored?.state === "pending" && stored.hasStoredPermission) return this.#waitOn(stored, found, turn);
-    // Never started. A tool with effects may run only after a complete message, and it is unknown whether this message
-    // was complete.
+    // The call was never started. A tool with effects may run only if the model's message is complete, and it is
+    // unknown whether this message was complete.
     if (!stored || stored.state === "pending") {
       if (!found?.idempotent) return this.refuse(use, turn, { why: NOT_STARTED, stored });
       return this.run(use, turn, stored);

@@ -24,8 +24,8 @@ export function refuseOpenCall(call: OpenCall, ports: EndPorts, why: Parameters<
 
 /**
  * Cancels an open call and notifies the client that runs it. What the client has done by then is unknown. The outcome
- * is `cancelled` only if a participant stopped or interrupted the call. If the session closes, or if a form's call has
- * ended, the outcome is `outcome_unknown` or `not_run`.
+ * is `cancelled` only if a participant stopped or interrupted the call. If the session closes, or if the call that
+ * asked for a form has ended, the outcome is `outcome_unknown` or `not_run`.
  */
 export function cancelCall(call: OpenCall, reason: CancelReason, ports: EndPorts): void {
   settleAndNotify(call, { outcome: endOf(call, reason), reason }, ports);
@@ -33,7 +33,7 @@ export function cancelCall(call: OpenCall, reason: CancelReason, ports: EndPorts
 
 /**
  * Ends one open call that a participant canceled. Its turn continues, and the model reads that a participant canceled
- * it.
+ * the call.
  */
 export function cancelOne(call: OpenCall, ports: EndPorts): void {
   const when = call.mayHaveRun ? "while it was running; its outcome is unknown" : "before it was started";

@@ -25,7 +25,7 @@ import { untilStored } from "./run-on-server.ts";
 /** One form field that is asked for in conversation. */
 export interface SpokenQuestion {
   readonly field: FormField;
-  /** Spoken or written before the question. */
+  /** Texts that are spoken or written before the question. */
   readonly before: readonly string[];
 }
 
@@ -61,10 +61,10 @@ const ATTEMPTS = 3;
 const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
- * Asks the participant of a running call to fill in a form. Each form is recorded as a call; if it is asked in
- * conversation, each field is recorded as a call. The id of such a call is derived from the asking call and the
- * question. So if the tool runs again on another worker, an answered question is not asked again, and a device that
- * shows the form keeps showing it.
+ * Asks the participant of a running call to fill in a form. Each form is recorded as a call. If a form is asked for in
+ * conversation, each of its fields is recorded as a call instead. The id of such a call is derived from the asking call
+ * and the question. So if the tool runs again on another worker, an answered question is not asked again, and a device
+ * that shows the form keeps showing it.
  */
 export async function fillInForm<Content>(
   parent: OpenCall,

@@ -46,7 +46,7 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   const timer = setTimeout(expire, Math.max(0, leftMs));
   let serverMs: number;
   try {
-    // Stored first, so that the next worker asks the same participant and no other.
+    // The call is stored first, so that the next worker asks the same participant and no other.
     await untilStored(call, ports);
     if (call.signal.aborted) return;
     const end = await Promise.race([requestOfClient(call, ports, { route, wasRequested }), overdue.promise]);
@@ -100,7 +100,7 @@ function requestOfClient(
   const { id } = call.current;
   const end = Promise.withResolvers<ClientEnd | undefined>();
   const claims = route.to === "unannounced" && route.claims;
-  /** Also true if no claim is expected. */
+  /** Whether the client has claimed the call. Also true if no claim is expected. */
   let isClaimed = !claims;
   let wasSent = wasRequested;
   let wasDelivered = false;

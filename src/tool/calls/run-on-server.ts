@@ -55,7 +55,8 @@ export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun
     startedAt,
     deadlineAt,
   });
-  // Stored first, so that the next worker neither repeats a call that may have had effects nor asks a client to run it.
+  // The call is stored first, so that the next worker neither repeats a call that may have had effects nor asks a
+  // client to run it.
   await untilStored(call, ports);
   if (call.signal.aborted) return;
   ports.clients.sendRequest(call.current).catch(() => {});

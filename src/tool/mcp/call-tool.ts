@@ -7,16 +7,22 @@ import { mediaTypeOf } from "../results/media-type.ts";
 import { readParts } from "../results/read-result.ts";
 import { type Connection, callErrorText } from "./connection.ts";
 
-/** The longest time that a timer supports. The call's signal ends the request earlier, at the call's own deadline. */
+/**
+ * The timeout of a request: the longest time that a timer supports. The call's signal ends the request earlier, at the
+ * call's own deadline.
+ */
 const NO_TIMEOUT_MS = 2_147_483_647;
 const MAX_PROGRESS_LINES = 100;
 const MAX_LINE_LENGTH = 500;
-/** Blocks beyond this number are only counted: a 10 MB message may contain millions, and each takes time. */
+/**
+ * How many blocks of a result are read. Further blocks are only counted: a 10 MB message may contain millions of
+ * blocks, and each takes time.
+ */
 const MAX_BLOCKS = 1_000;
 
 /**
- * Looser than the SDK's schema: an unreadable part does not make the rest unusable. `toolResult` is from the protocol's
- * first version.
+ * The schema of an answer. It is looser than the SDK's: an unreadable part does not make the rest unusable.
+ * `toolResult` is part of the protocol's first version.
  */
 const resultSchema = z.looseObject({
   content: z.array(z.unknown()).catch([]),
@@ -24,7 +30,10 @@ const resultSchema = z.looseObject({
   toolResult: z.unknown().optional(),
   isError: z.boolean().nullish().catch(undefined),
 });
-/** A longer base64 string counts as a file. The model cannot read it, and it would fill the context window. */
+/**
+ * The maximum length of a base64 string. A longer string counts as a file. The model cannot read it, and it would fill
+ * the context window.
+ */
 const MAX_BASE64_LENGTH = 1_000;
 const BASE64 = /^(?:data:[^,]{0,200},)?[A-Za-z0-9+/_-]+={0,2}$/u;
 
@@ -37,7 +46,7 @@ interface McpCall {
   readonly context: Pick<ToolContext, "signal" | "callId" | "log" | "progress" | "traceHeaders" | "elicit">;
 }
 
-/** The server does not know the session that a call was sent in. It did not run the call. */
+/** Thrown if the server does not know the session in which a call was sent. The server did not run the call. */
 export class UnknownSessionError extends Error {}
 
 /**

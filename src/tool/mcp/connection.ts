@@ -63,7 +63,7 @@ export class Connection {
 
   /** Opens a connection. Rejects after the config's `timeoutMs`, whatever the server does. */
   static async open({ config, signal, onListChanged, onStderr }: ConnectionOptions): Promise<Connection> {
-    // No other capabilities: a server may request neither samples from the model nor files.
+    // The client declares no other capabilities, so a server may request neither samples from the model nor files.
     const client = new Client({ name: "parley", version: "0.1.0" }, { capabilities: { elicitation: { form: {} } } });
     const connection = new Connection(client, openTransport(config, onStderr));
     client.onclose = () => connection.#onLost();
@@ -146,8 +146,8 @@ export class Connection {
       await this.client.ping({ timeout: PING_TIMEOUT_MS });
     } catch (error) {
       const isBusy = error instanceof McpError && isTimeout(error) && this.#calls.size > 0;
-      // A server without support for pings has answered. Any other error may mean that the server has forgotten the
-      // session.
+      // A server that does not support pings has answered, so it is alive. Any other error may mean that the server has
+      // forgotten the session.
       const isAlive = isBusy || (error instanceof McpError && error.code === Number(ErrorCode.MethodNotFound));
       if (!isAlive) await this.client.close();
     } finally {

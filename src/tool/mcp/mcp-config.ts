@@ -11,12 +11,15 @@ const common = {
 };
 
 const stdioSchema = z.strictObject({
-  /** Started without a shell. */
+  /** The program of the server, which is started without a shell. */
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
-  /** Added to HOME, LOGNAME, PATH, SHELL, TERM and USER. The process receives nothing else from our environment. */
+  /**
+   * Variables for the process, in addition to HOME, LOGNAME, PATH, SHELL, TERM and USER. The process receives nothing
+   * else from our environment.
+   */
   env: z.record(z.string(), z.string()).default({}),
-  /** Relative to the working directory of the worker. */
+  /** The working directory of the process, relative to the worker's. */
   cwd: z.string().min(1).optional(),
   ...common,
 });
@@ -24,7 +27,7 @@ const stdioSchema = z.strictObject({
 const MAX_HEADERS = 100;
 
 const httpSchema = z.strictObject({
-  /** May be a private address, because the operator chooses it. */
+  /** The address of the server. It may be private, because the operator chooses it. */
   url: z
     .url({ protocol: /^https?$/, error: "expected an http or https URL" })
     .refine((url) => !hasCredentials(url), { error: "expected a URL without a user name; use headers" }),
@@ -45,7 +48,10 @@ export type StdioServerConfig = z.output<typeof stdioSchema>;
 export type HttpServerConfig = z.output<typeof httpSchema>;
 export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 
-/** Not a union of the two schemas, because a union's error would not say which field is wrong. */
+/**
+ * The schema of one server's configuration. It is not a union of `stdioSchema` and `httpSchema`, because a union's
+ * error would not say which field is wrong.
+ */
 const serverSchema = z.custom<StdioInput | HttpInput>().transform((value, context): McpServerConfig => {
   const isHttp = isRecord(value) && Object.hasOwn(value, "url");
   if (!isHttp && !(isRecord(value) && Object.hasOwn(value, "command"))) {

@@ -10,9 +10,12 @@ import { MAX_TOOLS, listTools, listedName, toMcpTool } from "./to-mcp-tool.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 
 const BACKOFF = { minTimeout: 500, maxTimeout: 30_000, factor: 2, randomize: true };
-/** A connection that ends sooner counts as a failed attempt, so that the pauses grow if a server keeps crashing. */
+/**
+ * How long a connection must last. If it ends sooner, it counts as a failed attempt, so that the pauses grow if a
+ * server keeps crashing.
+ */
 const STABLE_MS = 10_000;
-/** Minimum time between two listings, for a server that keeps reporting changes. */
+/** The minimum time between two listings of a server that keeps reporting changes. */
 const LIST_GAP_MS = 250;
 /**
  * The maximum size of one server's tool list, in characters. It is limited because each schema takes time to compile.
@@ -31,7 +34,7 @@ interface McpServerOptions {
 }
 
 /**
- * One configured server. Connects, and reconnects until it is closed. A failing server never makes this class throw,
+ * One configured MCP server. Connects, and reconnects until `close`. A failing server never makes this class throw,
  * except in a call.
  */
 export class McpServer {
@@ -81,13 +84,16 @@ export class McpServer {
     }
   }
 
-  /** Resolves after a connection that lasted at least `stableMs`; rejects after any other. */
+  /**
+   * Connects once and waits until the connection is lost. Resolves if the connection lasted at least `stableMs`;
+   * otherwise rejects.
+   */
   async #attempt(): Promise<void> {
     try {
       await this.#serve();
     } catch (error) {
       this.#report(error);
-      // Wrapped, because p-retry treats a bare TypeError as a bug and stops retrying.
+      // The error is wrapped, because p-retry treats a bare TypeError as a bug and stops retrying.
       throw new Error("The MCP server is not connected", { cause: error });
     }
   }
@@ -155,7 +161,8 @@ export class McpServer {
   }
 
   /**
-   * Lists the tools again after a change. Only one listing runs at a time; a change during a listing triggers another.
+   * Lists the tools again after a change. Only one listing runs at a time; a change during a listing triggers another
+   * listing.
    */
   async #relist(connection: Connection): Promise<void> {
     this.#isStale = true;
@@ -201,7 +208,7 @@ export class McpServer {
     this.tools = [...tools.values()];
   }
 
-  /** Compiles a tool after letting other work run, because compiling takes time. */
+  /** Compiles a tool. Lets other work run first, because compiling takes time. */
   async #make(listed: unknown): Promise<ServerTool> {
     await nextTick();
     return toMcpTool(listed, {

@@ -10,8 +10,8 @@ interface McpServersOptions {
   readonly own: ReadonlyMap<string, ServerTool>;
   readonly logger: Logger;
   /**
-   * Called with the prefix of a server's tools whenever they have been listed and added to the map. `isLast`: all
-   * servers have now listed their tools.
+   * Called with the prefix of a server's tools whenever they have been listed and added to the map. `isLast` means that
+   * all servers have now listed their tools.
    */
   readonly onListed?: (prefix: string, listed: { readonly isLast: boolean }) => void;
   /** How long a connection must last to count as a success. @defaultValue 10000 */

@@ -16,7 +16,7 @@ function overHttp({ url, headers }: HttpServerConfig): StreamableHTTPClientTrans
   // A redirect to another origin would send the headers there. `redirectPolicy` allows only the same origin by default.
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
-    // Closing ends a call whose answer is too large. Otherwise the call would wait for its deadline.
+    // Closing the transport ends a call whose answer is too large. Otherwise the call would wait for its deadline.
     fetch: cappedFetch(MAX_MESSAGE_BYTES, () => void transport.close()),
   });
   return transport;

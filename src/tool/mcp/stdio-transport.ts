@@ -18,9 +18,9 @@ interface StdioOptions {
 }
 
 /**
- * The transport to a server that runs as a process and leads a process group. The processes that it starts end with it,
- * and the whole group ends when our process ends, for any reason. The SDK's own transport ends only the server's
- * process.
+ * The transport to a server that runs as a process and leads a process group. The processes that the server starts end
+ * with the server, and the whole group ends when our process ends, for any reason. The SDK's own transport ends only
+ * the server's process.
  */
 export class StdioTransport implements Transport {
   onclose: Transport["onclose"];

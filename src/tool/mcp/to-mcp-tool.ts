@@ -75,7 +75,10 @@ function wholeName(listed: unknown): string {
 
 export const MAX_TOOLS = 128;
 const MAX_PAGES = 32;
-/** Longer names are rejected anyway, and a server may send names of any length. */
+/**
+ * How many characters of a name are matched. Longer names are rejected anyway, and a server may send names of any
+ * length.
+ */
 const MAX_MATCHED_LENGTH = 1_000;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });

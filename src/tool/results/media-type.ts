@@ -5,16 +5,23 @@ import { WEBP } from "image-size/types/webp";
 
 /** The API's limit for each side of a picture, in pixels. */
 const MAX_SIDE = 8_000;
-/** The picture formats that are read. The package's other readers are not used, because the bytes are untrusted. */
+/**
+ * The picture formats that are read. The other readers of `image-size` are not used, because the bytes are untrusted.
+ */
 const IMAGES = [
   ["image/png", PNG],
   ["image/jpeg", JPG],
   ["image/gif", GIF],
   ["image/webp", WEBP],
 ] as const;
-/** A camera's JPEG has about a dozen segments before the one that contains the picture's size. */
+/**
+ * How many segments of a JPEG are searched for its size. A camera's JPEG has about a dozen before the segment with the
+ * size.
+ */
 const MAX_SEGMENTS = 1_000;
-/** The first line of a PDF must begin within this many bytes. Other bytes may precede it. */
+/**
+ * How many bytes at the start of a file are searched for the first line of a PDF. Other bytes may precede that line.
+ */
 const PDF_WITHIN = 1_024;
 
 /** The actual type of the bytes, whatever type was declared. `fault` says why they cannot be shown to the model. */
@@ -37,8 +44,8 @@ export function mediaTypeOf(bytes: Uint8Array): MediaType {
 }
 
 /**
- * Returns the size of a JPEG. The package's reader would take a step for each byte of a broken JPEG, and for each of
- * the 65,535 entries that an EXIF segment may claim to have: up to a second for 3 MB.
+ * Returns the size of a JPEG. The reader of `image-size` would take a step for each byte of a broken JPEG, and for each
+ * of the 65,535 entries that an EXIF segment may claim to have: up to a second for 3 MB.
  */
 function sizeOfJpeg(jpeg: Uint8Array): { readonly width: number; readonly height: number } | undefined {
   const view = new DataView(jpeg.buffer, jpeg.byteOffset, jpeg.byteLength);
@@ -51,7 +58,10 @@ function sizeOfJpeg(jpeg: Uint8Array): { readonly width: number; readonly height
   return undefined;
 }
 
-/** Searches for the end marker anywhere, because other bytes may follow it, and a PDF may have been extended. */
+/**
+ * Returns the type of a PDF, or a fault if it has no end marker. Searches for the marker anywhere, because other bytes
+ * may follow it, and a PDF may have been extended.
+ */
 function toPdf(bytes: Uint8Array): MediaType {
   const isCutOff = !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes("%%EOF");
   if (isCutOff) return { fault: "the bytes begin like a PDF, but have no end marker" };

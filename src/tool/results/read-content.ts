@@ -54,8 +54,8 @@ export interface ReadContent {
 }
 
 /**
- * Checks content that a tool or a participant shows to the model, and extracts the bytes. Links are rejected: the API
- * would fetch them, and fail the whole turn if it could not.
+ * Checks content that a tool or a participant shows to the model, and extracts the bytes of its media. Links are
+ * rejected: the API would fetch them, and fail the whole turn if it could not.
  *
  * @throws {ContentFault} beginning with the place of the invalid block
  */
@@ -113,7 +113,7 @@ function readMedia(kind: "image" | "document", data: string | { readonly base64:
   return { id: createId(), mediaType: type.mediaType, bytes: read };
 }
 
-/** Returns the place and what was expected there, without the value, which may be of any size. */
+/** Returns the place of the first issue and what was expected there. Omits the value, which may be of any size. */
 function firstIssue(issues: readonly z.core.$ZodIssue[]): string {
   const [issue] = issues;
   // Reports the last alternative. For a document's source, that is the bytes.

@@ -11,7 +11,7 @@ export const elevenlabs = {
   },
   speak: async ({ key = "", model, voice: voiceId }) => {
     const { TTS } = await import("@livekit/agents-plugin-elevenlabs");
-    // Requests word times for the text as written, not for the normalized text, in which numbers are spelled out.
+    // Request word times for the text as written, not for the normalized text, in which numbers are spelled out.
     const preferredAlignment = "original";
     return new PluginSynthesizer(new TTS({ apiKey: key, preferredAlignment, ...defined({ model, voiceId }) }));
   },

@@ -14,7 +14,7 @@ export const openai = {
   },
   speak: async ({ key = "none", model, voice, baseUrl: baseURL }) => {
     const { TTS } = await import("@livekit/agents-plugin-openai");
-    // The plugin's types allow only OpenAI's own voices.
+    // The plugin's types allow only OpenAI's own voices, but other servers have other voices.
     const options = { apiKey: key, ...defined({ baseURL, model, voice }) } as ConstructorParameters<typeof TTS>[0];
     return new PluginSynthesizer(new TTS(options));
   },

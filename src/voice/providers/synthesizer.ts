@@ -42,7 +42,7 @@ export async function* splitSentences(
   for (const sentence of sentences) if (sentence !== "") yield sentence;
 }
 
-/** Yields a text that arrives in pieces. */
+/** Yields the first piece of a text, then the others. */
 export async function* piecesOf(first: string, others?: AsyncIterator<string>): AsyncGenerator<string> {
   yield first;
   if (others) yield* { [Symbol.asyncIterator]: () => others };

@@ -4,11 +4,14 @@ import { RoomEvent, type RemoteParticipant, type Room } from "@livekit/rtc-node"
 import { createAudioOutput, publishUntilSubscribed } from "../../livekit/audio-output.ts";
 import { isPerson } from "../../session/room/room-input.ts";
 
-/** A client that subscribes automatically (LiveKit's default) has subscribed within this time. */
+/**
+ * How long a participant who has joined may take to subscribe. A client that subscribes automatically (LiveKit's
+ * default) needs less.
+ */
 const SUBSCRIBED_BY_MS = 2_000;
 /**
- * A participant who joins while others are listening has usually subscribed within this time. LiveKit reports only the
- * first subscriber.
+ * How long to wait for a participant who joins while others are listening. The participant has usually subscribed by
+ * then. We cannot know, because LiveKit reports only the first subscriber.
  */
 const LATER_SUBSCRIBER_MS = 500;
 

@@ -1,7 +1,7 @@
 /**
  * Returns, for each word of a written text, how many letters of the spoken text have been heard by the end of that
- * word. Words that occur in both texts are matched. Between two matches, each written word gets its share of the spoken
- * letters there. This allows for tables, addresses and sums, whose spoken text has other words.
+ * word. Words that occur in both texts are matched. The spoken letters between two matches are divided among the
+ * written words between them. This handles tables, addresses and sums, whose spoken text has other words.
  */
 export function alignWords(written: readonly string[], spoken: readonly string[]): number[] {
   const [from, to] = [written.map(lettersOf), spoken.map(lettersOf)];

@@ -3,7 +3,7 @@ import type { AnswerToSpeak, Aside, SpeechEnd, SpokenAnswer } from "../../sessio
 import type { Playback, Played, Player } from "./player.ts";
 import { SpokenPart } from "./spoken-part.ts";
 
-/** An interrupted aside counts as spoken if this share of its letters was heard. */
+/** How much of an interrupted aside, as a share of its letters, must have been heard for it to count as spoken. */
 const PLAYED_SHARE = 0.75;
 
 interface Queued {

@@ -22,7 +22,10 @@ export interface Played {
   readonly heard: string;
 }
 
-/** Waits for the actual player before playing. If no player becomes available, parts end as `unspoken`. */
+/**
+ * A player that waits for the actual player before it plays a part. If no player becomes available, parts end as
+ * `unspoken`.
+ */
 export class AwaitedPlayer implements Player {
   readonly #player: Promise<Player | undefined>;
 

@@ -10,8 +10,8 @@ interface SentenceTime {
   /** The word times known so far, in seconds from the same start. */
   readonly words: readonly TimedWord[];
   /**
-   * The start of the sentence's first sound. Infinity until a sound is added. If a complete sentence has no sound, its
-   * position in the part's audio.
+   * The start of the sentence's first sound. Infinity until a sound is added. For a complete sentence without a sound,
+   * the sentence's position in the part's audio.
    */
   readonly beginsAt: number;
   /** The end of its last sound so far. */
@@ -30,7 +30,8 @@ const SLOW_RATE = 8;
 const DIGIT = 5;
 
 /**
- * Computes from a spoken part's audio when each sentence is heard. Includes each word, if the voice reports word times.
+ * Computes, from the audio of a spoken part, when each sentence is heard, and when each word is heard if the voice
+ * reports word times.
  */
 export class SentenceTimes {
   readonly #sentences: { -readonly [Field in keyof SentenceTime]: SentenceTime[Field] }[] = [];
@@ -111,8 +112,8 @@ export class SentenceTimes {
 }
 
 /**
- * Whether the times of all words so far are known and usable. They are not if a provider restarts its clock with each
- * piece of audio, repeats words or spells out numbers.
+ * Whether the times of all words so far are known and usable. Times are not usable if a provider restarts its clock
+ * with each piece of audio, repeats words or spells out numbers.
  */
 function isTimed({ spoken, words, isComplete }: SentenceTime): boolean {
   const letters = lettersOf(words.map(({ text }) => text).join(""));

@@ -9,7 +9,7 @@ interface SpeakableOptions {
 
 type Rule = readonly [pattern: RegExp, replacement: string | ((...groups: string[]) => string)];
 
-/** A match can start only at a number's first digit. Trying each digit would take quadratic time for long numbers. */
+/** Matches a number, starting only at its first digit. Trying each digit would take quadratic time for long numbers. */
 const NUMBER = String.raw`(?<![\d.,])\d+(?:,\d{3})*(?:\.\d+)?`;
 const CURRENCIES: Readonly<Record<string, readonly [unit: string, cents: string]>> = {
   $: ["dollar", "cent"],

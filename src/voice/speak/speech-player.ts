@@ -135,7 +135,8 @@ export class SpeechPlayer implements Player {
       } catch (error) {
         if (ended.signal.aborted) return;
         current.isUnspoken = true;
-        // Otherwise AgentSession would wait for the remaining sentences, which never begin because they have no audio.
+        // Close the captions. Otherwise, AgentSession would wait for the remaining sentences, which never begin because
+        // they have no audio.
         current.captions.close();
         onProblem(error);
       } finally {
@@ -154,7 +155,7 @@ export class SpeechPlayer implements Player {
     });
     current.handle = handle;
     const played = handle.waitForPlayout();
-    // After an interruption, AgentSession cancels the text stream late. This ends it at once.
+    // After an interruption, AgentSession cancels the text stream late, so end it here at once.
     const end = () => {
       part.end();
       current.captions.close();

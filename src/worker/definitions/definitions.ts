@@ -7,7 +7,7 @@ import type { Config } from "../config.ts";
 import { FreshModules } from "./fresh-modules.ts";
 import { watchFiles } from "./watch-files.ts";
 
-/** Set in the environment of a worker's processes if they reload changed tool and agent files. */
+/** The environment variable that is set in a worker's processes if they reload changed tool and agent files. */
 export const RELOADS = "PARLEY_RELOADS";
 
 /** The message that a worker sends to the command `parley dev` that started it. */
@@ -37,7 +37,10 @@ type Folders = Pick<Config, "toolsFolder" | "toolSettings" | "agentsFolder">;
 interface DefinitionOptions {
   /** Whether files that change later are reloaded. */
   readonly reloads: boolean;
-  /** Skips files that fail to load: a process that starts while the author is editing must still serve rooms. */
+  /**
+   * Whether files that fail to load are skipped instead of causing an error. A process that starts while the author is
+   * editing must still serve rooms.
+   */
   readonly isLenient?: boolean;
 }
 
@@ -62,7 +65,7 @@ export async function openDefinitions(
     const modules = new FreshModules(folders);
     void watchFiles(folders, closing.signal, async (files) => {
       await opened.promise;
-      // A file that failed to load earlier may have been missing one of these files.
+      // A file that failed to load earlier may have needed one of these files.
       const bad = await loadAgain({ config, tools, agents }, modules.renew([...files, ...failed]));
       failed = [...bad.keys()];
       for (const listener of listeners) listener({ files, problems: [...bad.values()] });

@@ -4,11 +4,12 @@ import { pathToFileURL } from "node:url";
 
 /**
  * Lets changed modules in some folders be imported again. Node cannot unload a module, but it loads a different URL as
- * a new module: a renewed module gets a version, `file:///tools/dice.ts?v=2`. Modules that import a renewed module are
- * renewed too, because they reference the old version. All other modules keep their state.
+ * a new module. So the URL of a renewed module gets a version, such as `file:///tools/dice.ts?v=2`. Modules that import
+ * a renewed module are renewed too, because they would otherwise keep using its old version. All other modules keep
+ * their state.
  *
- * Old versions stay in memory until the process exits, so use this only in development. Construct it before the first
- * of these modules is imported.
+ * Old versions stay in memory until the process exits, so use this only in development. Create an instance before the
+ * first of these modules is imported.
  */
 export class FreshModules {
   readonly #roots: readonly string[];

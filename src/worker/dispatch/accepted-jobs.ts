@@ -6,13 +6,15 @@ export interface AcceptedJob {
 }
 
 /**
- * How long an accepted job may take to start. With many jobs, some wait long, because processes start one at a time.
+ * How long an accepted job may take to start. If many jobs are accepted at once, some wait long, because processes
+ * start one at a time.
  */
 const START_LIMIT_MS = 60_000;
 
 /**
- * The jobs of this worker, from acceptance to end. LiveKit's own list contains a job only while its process runs, so it
- * cannot distinguish a job that has not started from one whose process has died.
+ * The jobs that this worker has accepted and that have not ended. The list in LiveKit's AgentServer is not enough: it
+ * contains a job only while the job's process runs, so a job missing there may not have started yet, or its process may
+ * have died.
  */
 export class AcceptedJobs {
   readonly #jobs = new Map<string, AcceptedJob & { readonly acceptedAt: number; hasRun: boolean }>();
@@ -46,7 +48,9 @@ export class AcceptedJobs {
     this.#jobs.set(job.id, { ...job, acceptedAt: this.#now(), hasRun: false });
   }
 
-  /** Records that a process has received the job. From now on, the job counts as ended when it is not running. */
+  /**
+   * Records that a process has received the job. From then on, the job counts as ended as soon as it is not running.
+   */
   markLaunched(id: string): void {
     const job = this.#jobs.get(id);
     if (job) job.hasRun = true;

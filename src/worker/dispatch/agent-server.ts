@@ -20,7 +20,9 @@ const YIELD_MS = 30_000;
  * The load of a full worker. LiveKit offers no rooms to a worker whose load has reached `target_load`, which is 0.7.
  */
 const FULL_LOAD = 0.7;
-/** A job process usually starts in two seconds; on a busy machine it may take much longer. */
+/**
+ * How long a job process may take to start. It usually takes two seconds; on a busy machine it may take much longer.
+ */
 const JOB_START_LIMIT_MS = 30_000;
 /** How long a job that is shutting down may take to store its unfinished turns. */
 const JOB_SETTLE_MS = 4_000;
@@ -43,11 +45,17 @@ interface AgentServerOptions {
   /** The environment of the processes that serve sessions. */
   readonly environment: NodeJS.ProcessEnv;
   readonly logger: Logger;
-  /** While the database is unreachable, no session can be opened. */
+  /**
+   * `isUnavailable` is true while the database cannot be reached. The worker then rejects rooms, because it could not
+   * open a session.
+   */
   readonly database: { readonly isUnavailable: boolean };
-  /** Module path of the job entry. */
+  /** The path of the module that a job process runs. */
   readonly agent?: string;
-  /** Whether older rooms are waiting for an agent. Called only within `YIELD_MS` after all slots were taken. */
+  /**
+   * Whether a room must wait because older rooms are waiting for an agent. Called only within `YIELD_MS` after all
+   * slots were taken.
+   */
   readonly mustWait: (room: { readonly creationTime: bigint }) => Promise<boolean>;
   /** Whether the worker is about to stop and accepts no rooms. */
   readonly isDraining: () => boolean;
@@ -85,7 +93,7 @@ export async function createAgentServer(options: AgentServerOptions) {
     requestFunc: (request) => answerOffer(request, accepted, options),
     initializeProcessTimeout: JOB_START_LIMIT_MS,
     shutdownProcessTimeout: JOB_SETTLE_MS,
-    // For a process with a single job. Includes the time for the session-end hook.
+    // Applies to job processes, which run a single job each. Includes the time for the session-end hook.
     sessionEndTimeout: JOB_SETTLE_MS + HOOK_LIMIT_MS,
     jobMemoryWarnMB: JOB_MEMORY_WARN_MB,
     jobMemoryLimitMB: JOB_MEMORY_LIMIT_MB,

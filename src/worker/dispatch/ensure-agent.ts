@@ -27,21 +27,29 @@ export function createRoomClients(
   };
 }
 
-/** A worker that has received a job joins the room within this time. */
+/** How long a worker takes at most to join the room after it has received the room's job. */
 const JOINS_WITHIN_MS = 10_000;
-/** A responsive worker answers LiveKit's offer right away; with all cores busy, the answer took over a second. */
+/**
+ * How long to wait until a worker accepts a dispatch. A responsive worker accepts right away; with all cores busy,
+ * accepting took over a second.
+ */
 const ACCEPTED_WITHIN_MS = 2_500;
 const CHECK_EVERY_MS = 100;
 
 interface AgentRequest {
-  /** The identity of an agent that has died. LiveKit would keep this agent in the room for up to 20 s. */
+  /**
+   * The identity of the room's former agent, which has died. LiveKit would keep this agent in the room for up to 20 s.
+   */
   readonly former?: string | undefined;
   /**
    * Whether the room should get an agent even if LiveKit lists nobody in it. When LiveKit loses its Redis, it forgets
    * the participants and lists them again only when they rejoin.
    */
   readonly needsAgent: boolean;
-  /** Called last. Allows only one of the workers that find the same room to request an agent. */
+  /**
+   * Whether this worker may request the agent. Called last. If several workers find the same room, returns true to only
+   * one of them.
+   */
   readonly isAllowed: () => Promise<boolean>;
 }
 
@@ -96,7 +104,7 @@ async function removeOrMarkGone(
   room: string,
   { identity, state }: ParticipantInfo,
 ): Promise<void> {
-  // The agent has not joined yet, so no participant has seen it.
+  // An agent that is still joining can be removed, because no participant has seen it.
   if (Number(state) === ParticipantInfo_State.JOINING) await rooms.removeParticipant(room, identity).catch(ignoreGone);
   else await rooms.updateParticipant(room, identity, { attributes: GONE_ATTRIBUTES }).catch(ignoreGone);
 }

@@ -20,7 +20,7 @@ import { mustWait, watchRooms } from "./watch-rooms.ts";
 
 interface RunJobsOptions {
   readonly config: Config;
-  /** Owned by the caller; `close` does not close it. */
+  /** The caller's connection pool. `close` does not close it. */
   readonly sql: Sql;
   /** While the database is unreachable, the worker accepts no rooms. */
   readonly database: { readonly isUnavailable: boolean };
@@ -38,9 +38,9 @@ interface RunJobsOptions {
 
 export interface Jobs extends Service {
   /**
-   * Stops accepting rooms and hands each session over to another worker at its next pause. Resolves when all are handed
-   * over, or after `withinMs`. If no other worker accepts a room, resolves within 3 s. Sessions with their own process
-   * are not handed over.
+   * Stops accepting rooms and hands each session over to another worker at the session's next pause. Resolves when all
+   * are handed over, or after `withinMs`. If no other worker accepts a room, resolves within 3 s. Sessions with their
+   * own process are not handed over.
    */
   readonly handOver: (withinMs: number) => Promise<void>;
   /** Resolves when the worker has registered with LiveKit. */
@@ -73,7 +73,7 @@ class RunningJobs implements Jobs {
   readonly #options: RunJobsOptions;
   readonly #parts: AgentServerParts;
   readonly #clients: RoomClients;
-  /** Aborted when the worker is about to stop: it accepts no more rooms. */
+  /** Aborted when the worker is about to stop and accepts no more rooms. */
   readonly #draining: AbortController;
   readonly #watching = new AbortController();
   readonly #registered = Promise.withResolvers<void>();
@@ -112,7 +112,7 @@ class RunningJobs implements Jobs {
     const { server, pool } = this.#parts;
     if (!pool || withinMs <= 0) return;
     this.#draining.abort();
-    // Not awaited, because it rejects after `withinMs`, and `pool.handOver` applies the same limit.
+    // `drain` is not awaited: it rejects after `withinMs`, and `pool.handOver` applies the same limit.
     server.drain(withinMs).catch(() => {});
     const [first] = pool.processes;
     if (!first || !(await this.#hasSuccessor(first.runningJob.job.room?.name ?? ""))) return;
@@ -133,7 +133,7 @@ class RunningJobs implements Jobs {
     await endChildren({ graceMs: 0, keep: (pid) => !isJobProcess(processCommand(pid)) });
   }
 
-  /** Watches rooms again after each registration: rooms created during a LiveKit outage have no agent. */
+  /** Starts watching rooms after each registration, because rooms created during a LiveKit outage have no agent. */
   #watchRooms(serveUnclaimed: ServeUnclaimedDispatch): void {
     const { sql, onClosed, logger } = this.#options;
     const { server, accepted } = this.#parts;
@@ -157,7 +157,8 @@ class RunningJobs implements Jobs {
   }
 
   /**
-   * Returns a function that does nothing if each session has its own process, because then only LiveKit can start jobs.
+   * Returns a function that serves unclaimed dispatches. If each session has its own process, the function does
+   * nothing, because then only LiveKit can start jobs.
    */
   #createServeUnclaimed(): ServeUnclaimedDispatch {
     const { livekit, logger } = this.#options;

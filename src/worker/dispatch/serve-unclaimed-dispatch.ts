@@ -23,8 +23,8 @@ interface TakeOptions {
 }
 
 /**
- * A responsive worker answers LiveKit's offer right away. If a busy worker answers later, two agents join, and the
- * agent that did not get the session leaves (`claimRoomSession`).
+ * How long to wait for another worker to answer LiveKit's offer. A responsive worker answers right away. If a busy
+ * worker answers later, two agents join, and the agent that did not get the session leaves (`claimRoomSession`).
  */
 const ANSWERED_WITHIN_MS = 1_000;
 /** The attribute by which LiveKit and its tools identify an agent's participant. */

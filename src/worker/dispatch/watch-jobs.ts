@@ -15,11 +15,17 @@ interface WatchOptions {
   readonly onEnded: (job: AcceptedJob, restMs: number) => Promise<{ readonly needsAgent: boolean }>;
   readonly serveUnclaimedDispatch: ServeUnclaimedDispatch;
   readonly logger: Logger;
-  /** Must be short: a job that dies before it was seen running counts as not started. @defaultValue 100 */
+  /**
+   * How often the jobs are checked. Must be short: a job that dies before it was seen running counts as not started.
+   * @defaultValue 100
+   */
   readonly intervalMs?: number;
 }
 
-/** A room that got this many new agents within a minute gets no more, because the next agent would die as well. */
+/**
+ * How many new agents a room may get within a minute. After that, it gets no more, because the next agent would
+ * probably die as well.
+ */
 const MAX_RESTORES = 5;
 const RESTORE_WINDOW_MS = 60_000;
 

@@ -31,26 +31,32 @@ interface WatchOptions {
 }
 
 const CHECK_EVERY_MS = 2_000;
-/** How long a worker waits after a failed check, because another worker's check may succeed. */
+/** How long a worker waits after its check of the rooms has failed. Meanwhile, another worker's check may succeed. */
 const AFTER_FAILURE_MS = 6_000;
-/** After one worker has checked the rooms, no other worker checks them for this long. */
+/** The minimum time between two checks of the rooms, whichever workers make them. */
 const CHECK_RESTS_MS = 1_200;
-/** If no worker with a free slot has checked the rooms for this long, all workers are full. */
+/**
+ * How long the rooms must have been unchecked before a full worker checks them. Workers with free slots check more
+ * often, so by then all workers must be full.
+ */
 const FULL_AFTER_MS = 4_000;
 const NEW_ROOM_MS = 2_000;
-/** How long all workers assume that rooms are waiting after a worker last found such rooms. */
+/** How long all workers assume that rooms are waiting after any of them has found a waiting room. */
 const WAITING_FOR_MS = 10_000;
-/** After a database outage all leases have expired. Live workers renew theirs within this time. */
+/** How long live workers need to renew their leases after a database outage, during which all leases expire. */
 const RENEWED_WITHIN_MS = 8_000;
-/** Within this time, a worker receives the room's job, unless LiveKit has offered the job to an unresponsive worker. */
+/**
+ * How long a room may be without an agent after the room was created or an agent was requested. By then, a worker has
+ * received the room's job, unless LiveKit has offered the job to an unresponsive worker.
+ */
 export const REST_MS = 4_000;
 const FORGET_EVERY_MS = 600_000;
 
 /**
  * Requests agents for rooms that have participants but no worker. Either the room's worker has died (on this or another
  * machine), or the room was created while no worker was running or all workers were full. LiveKit requests an agent
- * only when a room is created. One worker at a time does this, up to its number of free slots, oldest rooms first. If
- * all workers are full, the participants are notified.
+ * only when a room is created. One worker at a time does this, up to its number of free slots, and starts with the
+ * oldest rooms. If all workers are full, the participants are notified.
  *
  * A room whose session lost its worker gets one agent even if LiveKit lists neither the room nor its participants,
  * which happens when LiveKit loses its Redis. If LiveKit has closed the room, the session is ended.
@@ -164,7 +170,7 @@ class RoomWatcher {
     const dispatch = await ensureAgent(clients, room, { former, needsAgent, isAllowed });
     if (!dispatch) return;
     logger.info({ room }, "room had no agent, requested one");
-    // Runs alongside the next checks, so that other rooms do not wait for it.
+    // Not awaited, so that the next checks, and with them other rooms, do not wait for it.
     const task = serveUnclaimedDispatch(dispatch).finally(() => this.#taking.delete(task));
     this.#taking.add(task);
   }

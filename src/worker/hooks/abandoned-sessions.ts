@@ -5,12 +5,12 @@ import { callSessionEnd, type EndHookOptions } from "./call-session-end.ts";
 
 interface AbandonedSessionsOptions extends EndHookOptions {
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
-  /** Whether a webhook notifies the operator's server. */
+  /** Whether the operator's server is notified by webhook when a session ends. */
   readonly hasEndWebhook: boolean;
 }
 
 export interface AbandonedSessions extends Service {
-  /** Ends a session whose room LiveKit closed while no worker was in it, as after a crash. Never rejects. */
+  /** Ends a session whose room LiveKit closed while no worker was in it, for example after a crash. Never rejects. */
   readonly end: (room: SessionRoom) => Promise<void>;
 }
 

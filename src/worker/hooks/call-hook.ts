@@ -5,7 +5,10 @@ import { quietly } from "../../telemetry/quietly.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { Logger } from "../logger.ts";
 
-/** Shorter than a worker's shutdown limit, so that session-end hooks can still run during a shutdown. */
+/**
+ * How long a hook may run. Shorter than a worker's shutdown limit, so that session-end hooks can still run during a
+ * shutdown.
+ */
 export const HOOK_LIMIT_MS = 5_000;
 
 interface HookCall {

@@ -125,7 +125,7 @@ export class SessionHooks {
   }
 }
 
-/** A turn that could not be stored has no usage. */
+/** Converts a turn's stored usage. A turn that could not be stored has no usage, so all its numbers are 0. */
 function toTokenUsage(stored: JsonObject = {}): TokenUsage {
   const of = (name: keyof TokenUsage) => Number(stored[name] ?? 0);
   return {

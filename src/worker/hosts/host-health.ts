@@ -5,15 +5,23 @@ import { Unresponsiveness } from "./unresponsiveness.ts";
 /** How often a host process is pinged, to detect a blocked main thread. */
 const PING_MS = 250;
 /**
- * A host process that has not answered for this long counts as stalled if one of the next two limits is exceeded too.
+ * How long a host process may leave pings unanswered. After that, it counts as stalled if it also exceeds one of the
+ * next two limits.
  */
 const STALL_MS = 1_000;
-/** CPU time used since the last answer. On a busy machine, a host process may only be waiting for a core. */
+/**
+ * How much CPU time the host process may have used since its last answer. If it has used less, it may only be waiting
+ * for a core on a busy machine.
+ */
 const STALL_COMPUTED_MS = 800;
-/** How long its thread has slept while a tool was running. This points to a blocking call, such as `execSync`. */
+/**
+ * How long the host process's main thread may have slept while a tool was running. A longer sleep points to a blocking
+ * call, such as `execSync`.
+ */
 const STALL_ASLEEP_MS = 1_500;
 /**
- * A host process that has not answered for this long is killed in any case: it was stopped, or is waiting for its disk.
+ * How long a host process may leave pings unanswered before it is killed in any case. It was suspended, or is waiting
+ * for its disk.
  */
 const SILENT_MS = 10_000;
 
@@ -65,7 +73,7 @@ export class HostHealth {
   #check(): void {
     const { memoryLimitBytes, ping, logger } = this.#options;
     const now = performance.now();
-    // This process itself was suspended: answers may have arrived that it has not read yet.
+    // The worker itself was suspended: answers may have arrived that it has not read yet.
     if (now - this.#checkedAt > 2 * PING_MS) this.#unresponsiveness.restart();
     this.#checkedAt = now;
     this.#busy.sample();

@@ -4,7 +4,7 @@ import type { Logger } from "../logger.ts";
 import { type HandOverOptions, type LostHost, SessionHost, type SessionHostOptions } from "./session-host.ts";
 
 interface HostPoolOptions {
-  /** Module path of the job entry. */
+  /** The path of the module that a job process runs. */
   readonly agent: string;
   /** The environment of the host processes. */
   readonly environment: NodeJS.ProcessEnv;
@@ -25,20 +25,23 @@ const BASE_LIMIT_MB = 1_024;
 const MB_A_SESSION = 16;
 const MB = 1_024 * 1_024;
 /**
- * A host above this share of its memory limit gets no new sessions and exits after its last one, because a process
- * frees little of its memory. The same applies to an old host.
+ * The share of its memory limit above which a host retires: it gets no new sessions and exits after its last one,
+ * because a process frees little of its memory. A host older than `RETIRE_AFTER_MS` retires too.
  */
 const RETIRE_AT_SHARE = 0.6;
 const RETIRE_AFTER_MS = 12 * 3_600_000;
 const CHECK_EVERY_MS = 5_000;
-/** A host whose JavaScript uses a larger share of a core than this answers late. */
+/** The share of a core at which a host counts as full. If its JavaScript uses more, the host answers late. */
 const FULL_AT_SHARE = 0.85;
-/** The spare host stays empty while a host with sessions is less busy than this. */
+/** The share of a core up to which a host with sessions gets new sessions before the spare host does. */
 const SPARE_FROM_SHARE = 0.5;
-/** Rooms that lost their host this often within `LOSS_WINDOW_MS` are isolated from all others. */
+/** How many times within `LOSS_WINDOW_MS` a room loses its host before it is isolated from other rooms. */
 const MAX_LOSSES = 2;
 const LOSS_WINDOW_MS = 10 * 60_000;
-/** With more suspects than this, a single loss does not show which room caused it. */
+/**
+ * How many suspect rooms are isolated after a single loss at most. If there are more, one loss does not show which of
+ * them caused it.
+ */
 const MAX_SUSPECTS = 3;
 /**
  * The number of hosts among which suspect rooms are divided. With 50 rooms, each suspect has its own host after the
@@ -100,7 +103,8 @@ export class HostPool implements JobPool {
   }
 
   /**
-   * Stops accepting sessions, and hands its sessions over to other workers. Resolves when done, or after `withinMs`.
+   * Stops accepting sessions, and hands the pool's sessions over to other workers. Resolves when done, or after
+   * `withinMs`.
    */
   async handOver(options: HandOverOptions): Promise<void> {
     this.#isClosed = true;

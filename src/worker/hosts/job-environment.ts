@@ -27,7 +27,8 @@ export function jobEnvironment({ endpoints, hubUrl, reloads }: JobEnvironmentPar
   const { PGPASSWORD: _, ...inherited } = process.env;
   return {
     ...inherited,
-    // Empty rather than absent, here and below, because an absent variable would be read from `.env`.
+    // Here and below, a variable is set to an empty value instead of being left out, because a missing variable would
+    // be read from `.env`.
     ...Object.fromEntries(SECRETS_OF_MAIN.map((name) => [name, ""])),
     LIVEKIT_URL: livekit.url,
     LIVEKIT_API_KEY: livekit.apiKey,

@@ -9,14 +9,14 @@ import { HostHealth } from "./host-health.ts";
 import { type FromHost, HOSTED, type ToHost, toSentJob } from "../job/host-messages.ts";
 
 export interface SessionHostOptions {
-  /** Module path of the job entry. */
+  /** The path of the module that a job process runs. */
   readonly agent: string;
   readonly environment: NodeJS.ProcessEnv;
   /** The maximum number of sessions. */
   readonly capacity: number;
   readonly memoryLimitBytes: number;
   readonly startLimitMs: number;
-  /** How long a job may take to end after it was asked to. */
+  /** How long a job may take to end once it has been asked to. */
   readonly endLimitMs: number;
   readonly logger: Logger;
   /** Called when the process has exited on its own, or was killed because it stalled or exceeded its memory limit. */
@@ -26,13 +26,13 @@ export interface SessionHostOptions {
 export interface LostHost {
   /** The jobs that were running in the process. */
   readonly jobs: readonly RunningJobInfo[];
-  /** The jobs that may have caused the exit: the job that threw, otherwise all jobs with a running tool. */
+  /** The jobs that may have caused the exit: the job that threw or, if none did, all jobs with a running tool. */
   readonly suspects: readonly RunningJobInfo[];
   readonly wasReady: boolean;
 }
 
 const CLOSE_MS = 3_000;
-/** Extra time, beyond the handover's own limit, to release a session that reached no pause. */
+/** How long the release of a session that reached no pause may take, in addition to the handover's own limit. */
 const RELEASE_MS = 1_000;
 
 interface HostedJob extends PooledJob {
@@ -95,7 +95,7 @@ export class SessionHost {
     return [...this.#jobs.values()];
   }
 
-  /** Resolves when all sessions have been handed over to other workers, or on timeout. */
+  /** Hands all sessions over to other workers. Resolves when that is done, or on timeout. */
   async handOver(options: HandOverOptions): Promise<void> {
     this.isRetired = true;
     await Promise.all([...this.#jobs.values()].map((job) => this.#handOverJob(job, options)));

@@ -19,7 +19,7 @@ export class Unresponsiveness {
     this.#waitedBefore = mainThreadWaitedMs(this.#pid);
   }
 
-  /** Restarts the clock, because answers may have arrived that were not read yet. */
+  /** Restarts only `ms`. Call this if answers may have arrived that were not read yet. */
   restart(): void {
     this.#answeredAt = performance.now();
   }

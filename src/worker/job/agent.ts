@@ -14,7 +14,7 @@ interface JobData extends Record<string, unknown> {
 /** Open sessions by job id. */
 const sessions = new Map<string, Promise<JobSession>>();
 
-/** The job that LiveKit runs for each room, in its own process or with other jobs in a host process. */
+/** The job that LiveKit runs for each room, in a process of its own, or with other jobs in a host process. */
 export default defineAgent<JobData>({
   async prewarm(job: JobProcess<JobData>) {
     job.userData.services = await loadJobServices(process.env, process.cwd());

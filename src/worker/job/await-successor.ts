@@ -4,7 +4,7 @@ import { GONE_ATTRIBUTES } from "../../protocol/attributes.ts";
 
 /** How long LiveKit may take to receive the attributes that mark the agent as gone. */
 const MARKED_WITHIN_MS = 1_000;
-/** How long LiveKit lists an agent whose process was killed. */
+/** How long to wait for a successor: as long as LiveKit lists an agent whose process was killed. */
 const SUCCEEDED_WITHIN_MS = 20_000;
 
 /**

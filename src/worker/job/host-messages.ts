@@ -5,7 +5,7 @@ import type { RunningJobInfo } from "@livekit/agents";
 export type ToHost =
   | { readonly type: "start"; readonly job: SentJob }
   | { readonly type: "end"; readonly jobId: string; readonly reason: string }
-  /** The job's session must be handed over to another worker at its next pause. */
+  /** The host process must hand the job's session over to another worker at the session's next pause. */
   | { readonly type: "hand_over"; readonly jobId: string; readonly withinMs: number }
   | { readonly type: "ping" }
   | { readonly type: "inferred"; readonly requestId: number; readonly data?: unknown; readonly error?: string }
@@ -39,19 +39,25 @@ export function fromSentJob({ job, ...info }: SentJob): RunningJobInfo {
   return { ...info, job: Job.fromBinary(job) };
 }
 
-/** Set in the environment of a host process. */
+/** The environment variable that is set in a host process. */
 export const HOSTED = "PARLEY_SESSION_HOST";
 
 export function isHosted(): boolean {
   return process.env[HOSTED] !== undefined;
 }
 
-/** Notifies the main process. Does nothing outside a host process, or if the main process is gone. */
+/**
+ * Notifies the main process whether a server tool is running for the job. Does nothing outside a host process, or if
+ * the main process is gone.
+ */
 export function reportBusy(jobId: string, isBusy: boolean): void {
   if (isHosted()) sendToWorker({ type: "busy", jobId, isBusy });
 }
 
-/** Errors are ignored: a host process notices through `disconnect` that its worker is gone. */
+/**
+ * Sends a message to the main process. Ignores errors, because a host process learns from the event `disconnect` that
+ * its worker is gone.
+ */
 export function sendToWorker(message: FromHost): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }

@@ -3,8 +3,8 @@ import { EarlyInput } from "../../session/room/early-input.ts";
 import type { OnRoomInput, RoomInput, RoomCloseReason } from "../../session/room/room-input.ts";
 
 /**
- * How long to wait for the reason of a disconnect. LiveKit may end a job before or after disconnecting it from its
- * room.
+ * How long to wait for the reason of a disconnect. When LiveKit ends a job, the job may not have been disconnected from
+ * its room yet.
  */
 const REASON_WITHIN_MS = 300;
 

@@ -47,7 +47,7 @@ export interface JobServices {
   readonly speech?: Speech | undefined;
   /** @defaultValue the providers that this process has registered with OpenTelemetry */
   readonly telemetry?: Telemetry;
-  /** @defaultValue the default of `openSession` */
+  /** How long a lease lasts unless it is renewed. @defaultValue the default of `openSession` */
   readonly leaseMs?: number;
   readonly close: () => Promise<void>;
 }
@@ -91,7 +91,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   };
   const mcp = connectMcpServers({ servers: config.mcpServers, own: ownTools(), logger, onListed: warnOfMissing });
   const { redefineAgents, ...model } = createSessionModel(config, { apiKey, baseUrl }, definitions.agents);
-  // Not logged here: the main process logs what was loaded and what failed to load.
+  // A reload is not logged here, because the main process logs what was loaded and what failed to load.
   definitions.onReloaded(() => {
     redefineAgents(definitions.agents);
     mcp.replaceOwn(ownTools());

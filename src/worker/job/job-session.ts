@@ -14,7 +14,7 @@ import type { Succession } from "./succession.ts";
 
 /** How often a session that is being handed over is checked for a pause. */
 const CHECK_EVERY_MS = 50;
-/** After this time another agent is requested even without a pause. */
+/** How long to wait for a pause. After that, another agent is requested even without a pause. */
 const REQUEST_WITHIN_MS = 3_000;
 /**
  * The number of checks between two agent requests (10 s). An agent takes a while to join, and a slot may become free
@@ -26,7 +26,7 @@ const CHECKS_PER_REQUEST = 200;
 export interface JobRoom extends ServedRoom {
   /** Unique to this job: another job for the same room has a different id. */
   readonly jobId: string;
-  /** Not connected yet. */
+  /** The room, which is not connected yet. */
   readonly room: Room;
   /** LiveKit's id of the room. @defaultValue unknown: hooks and webhooks are not called for the session */
   readonly sid?: string | undefined;
@@ -44,8 +44,8 @@ export interface JobRoom extends ServedRoom {
 export interface HandOver {
   readonly withinMs: number;
   /**
-   * Requests another agent; the handover then waits for that agent. If absent, the session is released at its next
-   * pause.
+   * Called at a pause, or after 3 s at the latest, to request another agent. The handover then waits for that agent. If
+   * absent, the session is released at its next pause.
    */
   readonly onPause?: () => void;
 }
@@ -53,7 +53,7 @@ export interface HandOver {
 /** The state of the job's session, once it is known. */
 export type JobSessionState =
   | { readonly name: "serving"; readonly opened: OpenedSession }
-  /** No session may be opened here. Each participant receives an error with the reason. */
+  /** No session may be opened for this room. Each participant receives an error with the reason. */
   | { readonly name: "refused"; readonly why: AppError }
   /** Another agent serves the room. */
   | { readonly name: "elsewhere" };
@@ -93,7 +93,7 @@ export class JobSession {
     this.#isHandedOver = true;
     setOwnAttributes(job.room, { [HANDOVER_ATTRIBUTE]: "true" });
     const late = AbortSignal.timeout(withinMs);
-    // Limited, because participants who keep asking leave no pause.
+    // The wait is limited, because there is no pause while participants keep asking.
     await this.#untilPause(AbortSignal.any([late, AbortSignal.timeout(REQUEST_WITHIN_MS)]));
     const hasCome = () => link.otherAgents.length > 0;
     for (let checks = 0; onPause && !hasCome() && !late.aborted; checks++) {
@@ -102,7 +102,8 @@ export class JobSession {
     }
     this.#opened?.session.hold();
     await this.#untilPause(late);
-    // If the other agent has not joined yet, clients resend whatever was not acknowledged.
+    // From now on, input is for the other agent. If that agent has not joined yet, clients resend whatever was not
+    // acknowledged.
     input.drop();
     await this.#release();
   }
@@ -120,9 +121,9 @@ export class JobSession {
   }
 
   /**
-   * Whether another agent continues the session: this agent hands it over, is reconnecting, or has lost its connection
-   * although the room has not ended. LiveKit may consider an agent gone and end its job while the agent is still
-   * reconnecting.
+   * Whether another agent will continue the session. That is the case if this agent is handing the session over, is
+   * reconnecting, or has lost its connection although the room has not ended. LiveKit may consider an agent gone and
+   * end its job while the agent is still reconnecting.
    */
   get #continuesElsewhere(): boolean {
     const { input, job } = this.#parts;

@@ -99,7 +99,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   link.announcePresent();
   endWaiting(job);
   const state = await stateOf(opening);
-  // Awaited before input is handled, because the agent chosen by a dispatch may greet participants.
+  // The dispatches are read before input is handled, because the agent that a dispatch chooses may greet participants.
   await dispatchesRead;
   input.handTo(handlerOf(state, { link, hooks, conversationId: conversationIdOfRoom(job.name) }));
   begin(state, { job, succession, logger });
@@ -249,7 +249,7 @@ function createHooks(
   return new SessionHooks({ sql, telemetry, hooksOf, conversationId, room, roomSid, ...parts });
 }
 
-/** Imports the voice only if it is needed, because AgentSession is large. */
+/** Creates the room's voice if speech is configured. Imports it only then, because AgentSession is large. */
 async function createVoice(
   room: Room,
   { speech, config }: SessionServices,

@@ -46,8 +46,8 @@ export function createRoomApi(served: ServedRoom): RoomApi {
 }
 
 /**
- * Blocks everything that this job's agent sends to the room. The agent stays in the room until its successor removes
- * it.
+ * Blocks everything that `owner`'s agent, which served the session before, sends to the room. That agent stays in the
+ * room until its successor removes it.
  */
 export async function silence(served: ServedRoom, owner: string): Promise<void> {
   const permission = {

@@ -14,7 +14,7 @@ interface Serving {
   readonly model: ConfigFileValues["model"];
   /** @defaultValue false */
   readonly inlineTools?: boolean;
-  /** Anthropic's context editing. @defaultValue none */
+  /** Anthropic's context edits. @defaultValue none */
   readonly edits?: ConfigFileValues["context"]["edits"];
 }
 

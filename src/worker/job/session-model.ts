@@ -13,7 +13,7 @@ interface SessionModel {
   /** The agent defined in parley.config.ts. It serves rooms for which no other agent is chosen. */
   readonly defaultAgent: ServedAgent;
   readonly summaryModel: SummaryModel | undefined;
-  /** Updates `agents` from the definitions. An agent whose definition is the same object is kept. */
+  /** Updates `agents` from the definitions. An agent whose definition is still the same object is kept. */
   readonly redefineAgents: (definitions: Definitions) => void;
 }
 
@@ -29,7 +29,7 @@ type Definitions = ReadonlyMap<string, AgentSettings>;
 /**
  * Creates the agents and their models from the configuration.
  *
- * @param definitions the agents in addition to the config's own
+ * @param definitions the agents other than the one in parley.config.ts
  */
 export function createSessionModel(
   config: ConfigFileValues,

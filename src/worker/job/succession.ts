@@ -5,7 +5,7 @@ import type { Logger } from "../logger.ts";
 import { setOwnAttributes } from "./connection.ts";
 
 export interface SuccessionOptions {
-  /** Must be connected. */
+  /** The room, which must be connected. */
   readonly room: Room;
   /** Sets attributes of another participant. Does nothing if the participant has left. */
   readonly setAttributes: (identity: string, attributes: Record<string, string>) => Promise<void>;
@@ -18,9 +18,12 @@ export interface SuccessionOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** Within this time, a change of attributes reaches most clients. */
+/** How long a change of attributes takes to reach most clients. */
 const SEEN_WITHIN_MS = 200;
-/** After this time, even clients on slow connections have received the change, and the former agent is removed. */
+/**
+ * How long to wait before the former agent is removed. By then, clients on slow connections have received the change
+ * too.
+ */
 const REMOVED_AFTER_MS = 2_000;
 const AGAIN_AFTER_MS = 1_000;
 
@@ -63,7 +66,7 @@ export class Succession {
     if (former.length > 0) await this.#replace(former);
   }
 
-  /** Publishes the state although this agent does not get the session. */
+  /** Call this if the agent may not serve the room. The agent publishes its state, but replaces no other agent. */
   giveUp(): void {
     this.#options.showState();
   }

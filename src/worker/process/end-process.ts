@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { listChildren, processGroup, processStart } from "./running-processes.ts";
 
 interface EndOptions {
-  /** Sent one after another, 150 ms apart. SIGKILL follows after `graceMs`. */
+  /** The signals to send, one after another, 150 ms apart. SIGKILL follows after `graceMs`. */
   readonly signals: readonly NodeJS.Signals[];
   readonly graceMs: number;
 }

@@ -22,8 +22,8 @@ export function readPidFile(path: string): number | undefined {
 }
 
 /**
- * Tries to acquire the file as a lock. Returns false if a running process holds the lock. Also returns false after
- * removing a dead process's lock; then retry.
+ * Tries to acquire the file as a lock. Returns false if a running process holds the lock. If a dead process holds it,
+ * removes the lock and also returns false, so call this again.
  */
 export function tryPidFile(path: string): boolean {
   const own = `${path}.${process.pid}`;

@@ -58,8 +58,8 @@ export function listChildren(parent = process.pid): number[] {
 }
 
 /**
- * Returns the fields of /proc/<pid>/stat, starting with the state. The process name before the state, in parentheses,
- * may contain spaces.
+ * Returns the fields of /proc/<pid>/stat, starting with the state. The process name before the state is skipped. It is
+ * in parentheses and may contain spaces.
  */
 function statOf(pid: number): readonly string[] {
   return fieldsOf(`/proc/${pid}/stat`);

@@ -8,7 +8,10 @@ import { programEnvironment } from "../../tool/program-environment.ts";
 import { endProcess } from "./end-process.ts";
 import { readPidFile, removePidFile, writePidFile } from "./pid-file.ts";
 
-/** User, folder and environment of a program. @defaultValue this process's user and folder, and `programEnvironment` */
+/**
+ * The user, folder and environment with which a program runs. @defaultValue this process's user and folder, and
+ * `programEnvironment`
+ */
 type Place = Pick<SpawnOptions, "uid" | "gid" | "env" | "cwd">;
 
 interface ServerOptions {
@@ -17,7 +20,7 @@ interface ServerOptions {
   readonly port: number;
   readonly command: string;
   readonly args: readonly string[];
-  /** Where the process id is written, for `endStaleServer`. */
+  /** The file to which the process id is written, for `endStaleServer`. */
   readonly pidFile: string;
   /** Receives the server's output. An existing file is overwritten. */
   readonly logFile: string;

@@ -1,14 +1,17 @@
 import { parentOf, processCommand } from "./running-processes.ts";
 
 const CHECK_EVERY_MS = 500;
-/** Matches npm, or a shell that runs a command or a script. A terminal's own shell has no such arguments. */
+/**
+ * Matches the command line of npm, or of a shell that runs a command or a script. A terminal's own shell has no such
+ * arguments.
+ */
 const NPM_OR_SCRIPT = /^(?:npm |\S*sh (?:-c |[^-]))/u;
 
 /**
  * Calls `onGone` once, when the npm that started this process has exited. On a supervisor's SIGTERM, npm exits but
  * signals only the shell that runs its script. Without this function, the program would then keep running with nobody
- * to stop it. If that npm was itself started by an npm script (`npm run check`), the outer npm is watched too. Without
- * npm, nothing is watched, so that a program started with `nohup` outlives its shell.
+ * to stop it. If that npm was itself started by an npm script (`npm run check`), the outer npm is watched too. If no
+ * npm started this process, nothing is watched, so that a program started with `nohup` outlives its shell.
  */
 export function watchParent(onGone: () => void): void {
   if (process.env["npm_lifecycle_event"] === undefined) return;

@@ -25,7 +25,7 @@ const NUMBER_WORDS = new RegExp(
   "gi",
 );
 
-/** Writes the numbers up to 99 in digits, because a recognizer returns them in words. */
+/** Converts number words up to 99 to digits, because a speech recognizer returns numbers in words. */
 function withDigits(text: string): string {
   const unit = (word: string) => UNITS.indexOf(word.toLowerCase());
   return text.replace(NUMBER_WORDS, (...[, tens, ones, alone]: (string | undefined)[]) => {
@@ -81,7 +81,7 @@ const search: Rule = (part, offered) => {
 };
 
 const RULES: readonly Rule[] = [search, readFile, notify, tellTime, calculate];
-/** Tools whose input may contain "and", which otherwise separates two parts. */
+/** Tools whose input may contain the word "and", which otherwise separates two parts of a sentence. */
 const FREE_TEXT_TOOLS: ReadonlySet<string> = new Set(["web_search", "show_notification"]);
 
 /** Parses a call of any tool by name: `use count_words {"text": "a b c"}`. */
@@ -96,7 +96,8 @@ function namedCall(sentence: string, offered: ReadonlyMap<string, ScriptedTool>)
 }
 
 /**
- * Returns the calls that a sentence asks for, using offered tools only. "what is 2 + 2 and what time is it" yields two.
+ * Returns the calls that a sentence asks for, using offered tools only. For example, "what is 2 + 2 and what time is
+ * it" yields two calls.
  */
 export function planToolCalls(sentence: string, offered: ReadonlyMap<string, ScriptedTool>): PlannedCall[] {
   const named = namedCall(sentence, offered);
@@ -132,7 +133,7 @@ function match(part: string, offered: ReadonlyMap<string, ScriptedTool>): Planne
   return undefined;
 }
 
-/** Returns a call of the first offered tool in `names`. */
+/** Returns a call of the first of these tools that is offered, or `undefined` if none is offered. */
 function call(
   offered: ReadonlyMap<string, ScriptedTool>,
   names: readonly string[],

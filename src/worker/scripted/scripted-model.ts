@@ -17,7 +17,7 @@ export interface ScriptedModel extends Service {
 
 export const SCRIPTED_MODEL_NAME = "scripted";
 
-/** Streams like a real model: a few characters at a time. */
+/** Streams a few characters at a time, like a real model. */
 const PACE = { chunking: 16, slow: 5 };
 
 /**
@@ -34,7 +34,8 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
 function respond({ body }: Pick<RecordedRequest, "body">): Step {
   const { question, previousQuestion, answers: all } = readCurrentTurn(body["messages"]);
   const answers = all.filter(({ name }) => name !== MEMORY_TOOL);
-  // Outcomes of earlier calls may arrive with a question. Text in brackets is the worker's note, not a question.
+  // Outcomes of earlier calls may arrive together with a question. Text in brackets is the worker's note, not a
+  // question.
   const hasOnlyOutcomes = answers.every(({ name }) => name === OUTCOME_TOOL) && !question.startsWith("[");
   const outcomes = answers.length > 0 ? sayAnswers(answers.map(toAnswer)) : "";
   if (outcomes !== "" && !hasOnlyOutcomes) return reply([text(outcomes)], PACE);

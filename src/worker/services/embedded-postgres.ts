@@ -24,7 +24,7 @@ export interface PostgresService extends RunningServer {
   readonly url: string;
 }
 
-/** Fast shutdown: open transactions are rolled back, data is written. */
+/** Requests PostgreSQL's fast shutdown, which rolls back open transactions and writes all data. */
 const STOP_SIGNALS = ["SIGINT"] as const;
 const pathsOf = (dataDir: string) => ({
   cluster: join(dataDir, "postgres"),
@@ -61,7 +61,8 @@ export async function startPostgres({ dataDir, port, progress }: PostgresOptions
     `-p${chosenPort}`,
     "-clisten_addresses=127.0.0.1",
     "-cunix_socket_directories=",
-    // Ignored by PostgreSQL. Adds the data folder to the command line, for a later `endStalePostgres`.
+    // PostgreSQL ignores this setting. It adds the data folder to the command line, where a later `endStalePostgres`
+    // looks for it.
     `-cparley.cluster=${cluster}`,
   ];
   const server = await startServer({
@@ -81,7 +82,7 @@ export async function startPostgres({ dataDir, port, progress }: PostgresOptions
   return { url, ...server };
 }
 
-/** Checks as pg_ctl does: line 1 of postmaster.pid is the process id, line 8 the state. */
+/** Checks whether the server is ready, as pg_ctl does: line 1 of postmaster.pid is the process id, line 8 the state. */
 async function isReady(cluster: string, pid: number): Promise<boolean> {
   const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
   return Number(lines[0]) === pid && lines[7]?.trim() === "ready";

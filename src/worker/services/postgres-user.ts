@@ -7,8 +7,8 @@ export type PostgresUser = { readonly uid: number; readonly gid: number } | unde
 
 /**
  * Returns our own user, unless we are root. As root, returns the owner of the database files, so that a normal user's
- * files can still be used. If there are none, or root owns them, returns the user `postgres`, which is created if
- * needed.
+ * files can still be used. If there are no such files, or root owns them, returns the user `postgres`, which is created
+ * if needed.
  */
 export async function choosePostgresUser(cluster: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return undefined;

@@ -15,7 +15,7 @@ type Agents = ReadonlyMap<string, AgentSettings>;
 interface Known {
   readonly config: Pick<Config, "agentsFolder"> & Named;
   readonly toolNames: Pick<ReadonlyMap<string, unknown>, "keys">;
-  /** Prefixes of MCP servers' tools, whose names are known only later. */
+  /** The prefixes of MCP servers' tools. The names of these tools are known only once the servers have listed them. */
   readonly prefixes: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export function checkAgents(agents: Agents, { config, toolNames, prefixes }: Kno
 
 interface Ruled {
   readonly tools?: readonly string[];
-  /** Only in parley.config.ts. */
+  /** Exists only in parley.config.ts. */
   readonly toolDetail?: Readonly<Record<string, unknown>>;
   readonly permission?: { readonly rules: readonly PermissionRule[] };
 }
@@ -61,8 +61,8 @@ interface KnownTools {
 
 /**
  * Returns a line for each glob in an agent's `tools`, each name in `toolDetail` and each permission rule that matches
- * no server tool. Such an entry is usually misspelled, and a misspelled rule denies nothing. It is not an error,
- * because clients announce their own tools, and a running tool may request any permission type.
+ * no server tool. Such an entry is usually misspelled, and a misspelled rule denies nothing. Such an entry is not an
+ * error, because clients announce their own tools, and a running tool may request any permission type.
  */
 export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }: KnownTools): string[] {
   const names = namesOf(tools);
@@ -77,7 +77,7 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
     return type === TOOL_TYPE ? unmatchedProblem(pattern) : undefined;
   };
   return namedPatterns(agents, config).flatMap(({ place, pattern, type, isLenient }) => {
-    // An unknown name that is not a glob stops the start instead (`checkAgents`).
+    // An unknown name in `tools` that is not a glob has already stopped the start (`checkAgents`).
     const problem =
       type !== undefined
         ? ruleProblem({ type, pattern })
@@ -89,9 +89,9 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
 }
 
 /**
- * Checks the names and globs in agents' `tools` and in `toolDetail`, and the permission rules, that are meant for the
- * tools of one MCP server. Returns a line for each that matches no tool. Call this once the server has listed its
- * tools.
+ * Checks the names, globs and permission rules that are meant for the tools of one MCP server. They are in agents'
+ * `tools`, in `toolDetail` and in `permission.rules`. Returns a line for each that matches no tool. Call this once that
+ * server has listed its tools.
  *
  * @param known.prefix the server's prefix; `prefixes` are those of all servers. `isLast` means that all servers have
  *   listed their tools, so patterns that may be meant for any of them are checked too
@@ -103,7 +103,7 @@ export function patternsWithoutMcpTool(
   const names = namesOf(tools);
   return namedPatterns(agents, config).flatMap(({ place, pattern, type }) => {
     const head = headOf(pattern);
-    // With two servers `crm` and `crm_eu`, a name that begins with `crm_eu_` is meant for the second.
+    // With two servers `crm` and `crm_eu`, a name that begins with `crm_eu_` is meant for `crm_eu`.
     const [longest] = prefixes
       .filter((each) => head.startsWith(each))
       .toSorted((one, other) => other.length - one.length);
@@ -121,7 +121,7 @@ function namesOf(tools: KnownTools["tools"]): string[] {
 }
 
 interface NamedPattern {
-  /** The file and the field. */
+  /** The file and the field that contain the pattern. */
   readonly place: string;
   readonly pattern: string;
   /** The type of a permission rule; absent in `tools` and `toolDetail`. */

@@ -19,7 +19,10 @@ const NOT_TABLED = [
 ];
 const NAMES = [...Object.keys(VARIABLES), ...NOT_TABLED];
 const KNOWN: ReadonlySet<string> = new Set(NAMES.flatMap((name) => [name, `${name}_FILE`]));
-/** Variables that Kubernetes and Docker add to each container for a service, which may be named parley or livekit. */
+/**
+ * Matches variables that Kubernetes and Docker add to each container for a service. The service may be named parley or
+ * livekit.
+ */
 const OF_A_SERVICE = /_(?:SERVICE_(?:HOST|PORT\w*)|PORT(?:_\d+_\w+)?)$/u;
 
 /**
@@ -48,8 +51,8 @@ export async function checkEnvFile(path: string): Promise<string[]> {
 }
 
 /**
- * Returns line numbers. A file with multi-line values is not checked, because the lines of such a value set nothing
- * either.
+ * Returns the numbers of the lines that set no variable. A file with multi-line values is not checked, because the
+ * lines within such a value set nothing either.
  */
 function linesThatSetNothing(content: string): number[] {
   const lines = content.split(/\r?\n/u);
@@ -58,7 +61,10 @@ function linesThatSetNothing(content: string): number[] {
   return lines.flatMap((line, index) => (isSetting(line) ? [] : [index + 1]));
 }
 
-/** Runs both checks. A variable that is set in `.env` is reported only once, with the file's name. */
+/**
+ * Runs `checkEnvFile` and `checkEnvironment`. A variable that is set in `.env` is reported only once, with the file's
+ * name.
+ */
 export async function checkVariables(path: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   const ofFile = await checkEnvFile(path);
   const isReported = (name: string) => ofFile.some((line) => line.startsWith(`${path}: ${name} `));

@@ -14,7 +14,7 @@ const INSTEAD = { listen: "the agent does not listen", speak: "espeak-ng speaks"
  */
 const IS_CLONE = import.meta.url.endsWith(".ts");
 
-/** An unset STT or TTS. */
+/** The variable STT or TTS, which is not set. */
 interface UnsetSpeech {
   readonly use: EmbeddedUse;
   readonly variable: "STT" | "TTS";
@@ -23,9 +23,9 @@ interface UnsetSpeech {
 }
 
 /**
- * Returns STT and TTS, except those that `env` or `.env` sets. For each, `problem` says why the embedded model is not
- * its default. There is no problem if the language is English, in a clone or with the package `@parley/speech`. Adds
- * the variables in `.env` to `env`.
+ * Returns those of STT and TTS that neither `env` nor `.env` sets. For each, `problem` says why the embedded model is
+ * not the default. There is no problem if the language is English, and if this is a clone or the package
+ * `@parley/speech` is installed. Adds the variables in `.env` to `env`.
  */
 export async function unsetSpeech(env: NodeJS.ProcessEnv, cwd: string): Promise<UnsetSpeech[]> {
   await addEnvFile(env, resolve(cwd, ".env"));
@@ -40,8 +40,8 @@ function problemOf(language: string): string | undefined {
 }
 
 /**
- * Sets STT and TTS in `env` to `embedded` if they are unset and that is the default. In a clone, downloads the models
- * first. Reports what was chosen and why.
+ * Sets STT and TTS in `env` to `embedded`, each only if it is unset and `embedded` is its default. In a clone,
+ * downloads the models first. Reports what was chosen and why.
  */
 export async function addDefaultSpeech(
   env: NodeJS.ProcessEnv,

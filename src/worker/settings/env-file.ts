@@ -22,7 +22,7 @@ export async function addEnvFile(env: NodeJS.ProcessEnv, path: string): Promise<
   }
 }
 
-/** If a parsed value still starts with its opening quote, the quote is never closed. */
+/** Throws if the value's opening quote is never closed. In that case, the parsed value still starts with the quote. */
 function checkQuotes(name: string, value: string, { content, path }: { content: string; path: string }): void {
   const line = content.split("\n").find((each) => each.replace(/^\s*(?:export\s+)?/u, "").startsWith(name));
   const [, quote] = /=\s*(["'`])/u.exec(line ?? "") ?? [];

@@ -25,7 +25,7 @@ const count: z.ZodType<number> = z.string().regex(/^\d+$/).transform(Number).pip
 
 function url(...protocols: readonly string[]): z.ZodType<string> {
   const isOne = (value: string) => URL.canParse(value) && protocols.includes(new URL(value).protocol);
-  // `abort`, because the checks that follow need a valid URL.
+  // Without `abort`, the checks that follow would run on an invalid URL.
   return z.string().refine(isOne, { abort: true });
 }
 
@@ -175,14 +175,14 @@ export const VARIABLES = {
     expected: "a number of milliseconds (0: never)",
     fallback: "1000",
   },
-  // Read by LiveKit's native library itself.
+  // LiveKit's native library reads this variable itself.
   RUST_LOG: { parse: text, expected: "a level, such as warn, or a filter, such as livekit=debug", fallback: "off" },
   PARLEY_CONFIG: { parse: text, expected: "a file's path", fallback: "parley.config.ts" },
   PARLEY_DATA_DIR: { parse: text, expected: "a folder's path", fallback: ".data" },
   PARLEY_CACHE_DIR: { parse: text, expected: "a folder's path", fallback: ".cache" },
 } as const satisfies Record<string, Variable<unknown>>;
 
-/** Variables whose value may come from a file: `NAME_FILE` is its path. */
+/** Secret variables. The value of `NAME` may also come from a file, whose path is in `NAME_FILE`. */
 export const SECRET_NAMES: readonly string[] = Object.entries<Variable<unknown>>(VARIABLES).flatMap(
   ([name, { isSecret }]) => (isSecret ? [name] : []),
 );

@@ -15,9 +15,9 @@ const DEFAULT_STT = "none";
 const DEFAULT_TTS = "espeak";
 
 /**
- * Reads `.env`, the environment (which wins), the files that contain secrets, and the config file in `cwd`. Variables
- * from `.env` and the secrets are added to `env` itself, so that the config file and child processes can read them too.
- * May be called again.
+ * Reads `.env`, the environment (which overrides `.env`), the files that contain secrets, and the config file in `cwd`.
+ * Variables from `.env` and the secrets are added to `env` itself, so that the config file and child processes can read
+ * them too. May be called again.
  *
  * @throws {AppError} `invalid_config` naming the variable or the field, what was expected, and the value
  */
@@ -90,7 +90,10 @@ function toSpeechChoice(variables: Environment): SpeechChoice {
 
 const LATEST = "gen_ai_latest_experimental";
 
-/** A signal is exported if its own endpoint or the common one is set. The exporters read the endpoints themselves. */
+/**
+ * Returns the settings for telemetry. A signal (traces, metrics or logs) is exported if its own endpoint or the common
+ * one is set. The exporters read the endpoints themselves.
+ */
 export function readOtelConfig(variables: Environment): OtelConfig {
   const isDisabled = variables.OTEL_SDK_DISABLED === "true";
   const isOn = (exporter: "otlp" | "none", endpoint: string | undefined) =>

@@ -27,7 +27,7 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
 }
 
 /**
- * Returns a line for each model without a price if a budget limits money, because the model's calls would count as
+ * If a budget limits money, returns a line for each model without a price, because calls to that model would count as
  * free. Prices are required even if the scripted model answers.
  *
  * @param models model names; `undefined` entries are ignored

@@ -20,8 +20,8 @@ export async function readSecretFiles(env: NodeJS.ProcessEnv, cwd: string, names
     }
     try {
       env[name] = await readSecret(resolve(cwd, file));
-      // Empty rather than absent: host processes inherit the environment and load `.env` again, which would set an
-      // absent variable again. Then both variables would be set.
+      // The variable is emptied instead of deleted: host processes inherit the environment and load `.env` again, which
+      // would set a deleted variable again. Then both variables would be set.
       env[fileVariable] = "";
     } catch (error) {
       problems.push(`${fileVariable}: ${(error as Error).message}`);

@@ -15,7 +15,7 @@ export const METRICS_HUB = "PARLEY_METRICS_HUB";
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 export interface MetricsHub extends Service {
-  /** Where processes post their measurements. Its random path keeps other programs out. */
+  /** The address to which processes post their measurements. Its random path keeps other programs out. */
   readonly url: string;
   /** Returns all measurements in Prometheus' text format. */
   readonly render: () => string;
@@ -62,13 +62,13 @@ async function read(request: IncomingMessage): Promise<unknown> {
   return await json(request);
 }
 
-/** A process that has sent nothing for this long counts as gone. Its levels are dropped; its sums are kept. */
+/** How long a process may send nothing before it counts as gone. Its levels are then dropped; its sums are kept. */
 const GONE_AFTER_MS = 15_000;
 const NO_TIME: HrTime = [0, 0];
 
 interface Series {
   readonly attributes: Attributes;
-  /** The total over all processes, like `histogram`. */
+  /** The sum over all processes. `histogram` adds up all processes too. */
   sum: number;
   histogram: PushedHistogram | undefined;
   /** The latest value of each process, by its `source`. */

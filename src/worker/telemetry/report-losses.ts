@@ -4,8 +4,8 @@ import type { Logger } from "../logger.ts";
 const QUIET_MS = 10 * 60_000;
 
 /**
- * Logs, at most every ten minutes, that telemetry could not be delivered. OpenTelemetry's own message is omitted,
- * because it may contain the endpoint's address and key.
+ * Logs when telemetry cannot be delivered, at most every ten minutes. OpenTelemetry's own message is omitted, because
+ * it may contain the endpoint's address and key.
  */
 export function reportLosses(logger: Pick<Logger, "warn">): void {
   let reportedAt = Number.NEGATIVE_INFINITY;

@@ -15,7 +15,7 @@ import type { OtelConfig } from "../otel-config.ts";
 import { createSampler } from "./sampler.ts";
 import { withoutForeignContent } from "./without-foreign-content.ts";
 
-/** The maximum time by which telemetry delays a process's exit, even if the endpoint is unreachable. */
+/** How long telemetry may delay a process's exit, even if the endpoint is unreachable. */
 const CLOSE_LIMIT_MS = 1_500;
 const PUSH_EVERY_MS = 2_000;
 
@@ -32,7 +32,7 @@ export interface ProcessTelemetry {
    * Registers our tracer for the whole process: LiveKit's spans join ours, and log lines contain the ids of their span.
    */
   readonly joinProcess: () => void;
-  /** Also receives the log lines. `undefined` if logs are not exported. */
+  /** The second destination of log lines, which exports them. `undefined` if logs are not exported. */
   readonly logStream: LogStream | undefined;
   /** Sends everything still pending, within 1.5 s. Never rejects. */
   readonly close: () => Promise<void>;

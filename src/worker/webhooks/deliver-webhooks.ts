@@ -16,7 +16,7 @@ interface DeliveryOptions {
   readonly telemetry?: Pick<Telemetry, "instruments"> | undefined;
   /** The delays after failed attempts. If the attempt after the last delay fails, the webhook is dead. */
   readonly delaysMs?: readonly number[];
-  /** After this time another worker may retry, in case this one has died. */
+  /** How long this worker has for an attempt. After that, another worker may retry, because this one may have died. */
   readonly leaseMs?: number;
 }
 
@@ -28,7 +28,10 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 /** The schedule that Standard Webhooks proposes: three days in total. */
 const DELAYS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
-/** Longer than a request may take, because data is read before the request and the result is stored after it. */
+/**
+ * How long a worker has for an attempt. Longer than a request may take, because data is read before the request and the
+ * result is stored after it.
+ */
 const LEASE_MS = SEND_LIMIT_MS + 5 * SECOND;
 
 /**

@@ -10,7 +10,7 @@ interface Message {
   readonly body: string;
 }
 
-/** A receiver that does not answer within this time has failed. */
+/** How long a receiver may take to answer before the attempt counts as failed. */
 export const SEND_LIMIT_MS = 10_000;
 
 /**

@@ -10,7 +10,7 @@ export function isWebhookSecret(secret: string): boolean {
 
 interface Signed {
   readonly id: string;
-  /** In Unix seconds. */
+  /** The time of the attempt, in Unix seconds. */
   readonly timestamp: number;
   readonly body: string;
 }

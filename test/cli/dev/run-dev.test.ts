@@ -26,7 +26,7 @@ async function startDev(files: Readonly<Record<string, string>>, settings: NodeJ
   return {
     write,
     says: (text: string) => vi.waitFor(() => expect(said).toContain(text), { timeout: 20_000, interval: 50 }),
-    /** Returns everything that was printed. */
+    /** Ends `parley dev` and returns everything that it printed. */
     end: async () => {
       dev.kill("SIGINT");
       await once(dev, "exit");
@@ -52,7 +52,7 @@ test("parley dev restarts after a change to a source file, and after no other ch
 
 test("parley dev lets a running worker reload its tools itself", async () => {
   const files = { "parley.config.ts": 'export default { instructions: "Help." };\n', "tools/_helper.ts": "" };
-  // With its tools loaded, the worker waits for its database.
+  // After loading its tools, the worker waits for its database, which does not exist.
   const { write, says, end } = await startDev(files, {
     LIVEKIT_URL: "ws://127.0.0.1:9",
     LIVEKIT_API_KEY: "key",

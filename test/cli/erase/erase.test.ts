@@ -39,7 +39,7 @@ async function erase(
   );
 }
 
-/** A session with ann and bob, in which ann's device has answered a call during a turn of bob's. */
+/** Stores a session with ann and bob. In one of bob's turns, ann's device has answered a call. */
 async function talk() {
   const { sql } = database;
   const writer = await storedSession(sql);
@@ -145,7 +145,7 @@ test("webhooks for sessions with a turn of the person are removed, and others st
   await end(others, "RM_others");
   const writer = await talk();
   await begin(writer, "RM_with_ann", 0);
-  // A later room of the same name, without ann.
+  // A later room of the same name, in which ann takes no part.
   await begin(writer, "RM_later", 2);
   await insertTurn(writer, newTurn({ participantIdentity: "bob" }));
   await end(writer, "RM_later");

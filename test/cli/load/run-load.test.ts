@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const run = promisify(execFile);
 
-/** Parley's HTTP server on this machine, with LiveKit on another one. */
+/** Starts a stand-in for Parley's HTTP server on this machine. It says that its LiveKit is on another machine. */
 async function startServer() {
   const server = createServer((_, response) => {
     response.setHeader("content-type", "application/json");

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 
 const CLI = fileURLToPath(new URL("../../../src/cli/parley.ts", import.meta.url));
 
-/** The part of Parley's HTTP server that issues tokens. */
+/** Starts a stand-in for the part of Parley's HTTP server that issues tokens. */
 async function serve(answer: (response: ServerResponse) => void): Promise<string> {
   const server = createServer((request, response) => {
     if (request.url === "/token") response.end(JSON.stringify({ token: "t", livekitUrl: "ws://x" }));

@@ -17,7 +17,7 @@ interface Ended {
 function parley(...args: readonly string[]): Promise<Ended> {
   return new Promise((done) => {
     const command = [resolve("src/cli/parley.ts"), "test", ...args];
-    // Uses a livekit-server that was built earlier.
+    // The cache contains a livekit-server that was built earlier.
     const env = { ...process.env, PARLEY_CACHE_DIR: resolve(".cache") };
     execFile(process.execPath, command, { cwd: folder.path, env }, (error, stdout, stderr) => {
       done({ status: typeof error?.code === "number" ? error.code : 0, stdout, stderr });

@@ -11,7 +11,7 @@ const source = TokenSource.literal({
   participantToken: query.get("token") ?? "",
 });
 
-// As one of setMicrophoneEnabled's publish options, livekit-client 2.23.0 ignores it.
+// Set for the whole room, because livekit-client 2.23.0 ignores it among the publish options of setMicrophoneEnabled.
 const room = new Room({ publishDefaults: { preConnectBuffer: true } });
 
 function App(): ReactNode {

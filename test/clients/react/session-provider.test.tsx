@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { MemoryRoom } from "../../support/doubles/memory-transport.ts";
 import { say } from "./open-talk.tsx";
 
-/** As in the README. */
+/** The component from the README. */
 function Talk({ children }: { readonly children: ReactNode }): ReactNode {
   return <ParleyProvider room={useRoomContext()}>{children}</ParleyProvider>;
 }

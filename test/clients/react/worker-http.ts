@@ -4,7 +4,8 @@ import { onTestFinished, vi } from "vitest";
 export const HTTP = { url: "", token: "token" };
 
 /**
- * Makes `fetch` answer by path for the rest of the test. An `{error}` is sent with status 409. Returns the requests.
+ * Replaces `fetch` for the rest of the test. The answer depends on the path, and an answer `{error}` has status 409.
+ * Returns a list to which each request is added.
  */
 export function answerFetch(answers: Readonly<Record<string, object>>): readonly string[] {
   const asked: string[] = [];

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 
 export const ROOT = join(import.meta.dirname, "../../..");
-/** The images, containers and programs that these tests use. */
+/** The folder for the images, containers and programs of these tests. */
 export const CACHE = join(ROOT, ".cache/compose");
 
-/** An agent as `npm run create` creates it. */
+/** The folder of an agent, as `npm run create` creates it. */
 export const AGENT = join(CACHE, "agent");
 
 const COMPOSE = "github.com/docker/compose/v2";
@@ -16,8 +16,9 @@ const COMPOSE_VERSION = "v2.40.3";
 const PROGRAMS = ["podman", "mmdebstrap", "crun", "netavark", "aardvark-dns", "catatonit", "iptables", "iproute2"];
 
 /**
- * Variables for podman: its images and containers are in the cache, apart from the machine's own. Limits are set
- * because podman raises them by default, which some machines forbid.
+ * Variables for podman, which name its configuration files. These keep its images and containers in the cache, separate
+ * from this machine's own. They also set limits on processes and open files, because podman raises these by default,
+ * which some machines forbid.
  */
 export const PODMAN_ENV = {
   CONTAINERS_CONF: join(CACHE, "containers.conf"),
@@ -29,18 +30,19 @@ export const composeBinary = join(CACHE, `docker-compose-${COMPOSE_VERSION}`);
 
 const STORAGE = join(CACHE, "storage");
 /**
- * The space for containers and images. These are kept in memory if possible, because many thousand files are written
- * and deleted at a time.
+ * The size of the memory that holds containers and images, if enough is free. Memory is used because the tests write
+ * and delete many thousands of files at a time.
  */
 const STORAGE_BYTES = 8e9;
 
-/** State of podman and its DNS server that is valid only while their processes run. */
+/** Folders in which podman and its DNS server keep state that is valid only while their processes run. */
 const RUN_FOLDERS = ["/run/containers", "/run/libpod", "/run/parley-compose"];
 
 /**
- * Wraps a command in namespaces in which podman can run: its runtime, crun, does not run where both versions of cgroups
- * are mounted. podman's storage is in memory, if there is enough. When the command or this process ends, even by a
- * signal, the containers and their state disappear with the namespaces, so nothing is left to disturb the next run.
+ * Wraps a command in namespaces in which podman can run. If both versions of cgroups are mounted, one is unmounted
+ * there, because podman's runtime, crun, does not run with both. podman's storage is in memory if enough is free. When
+ * the command or this process ends, even by a signal, the namespaces disappear with all containers and their state, so
+ * nothing is left to disturb the next run.
  */
 export function withPodman(command: readonly string[]): readonly [string, ...string[]] {
   const inMemory =
@@ -55,8 +57,9 @@ export function withPodman(command: readonly string[]): readonly [string, ...str
 /**
  * Wraps a command in a separate network namespace with only a loopback interface, where all ports are free.
  *
- * podman's bridges take the lowest hardware address of their containers. So a container that starts or stops may change
- * the address, and the others would send to the old one for up to a minute: `arp_notify` announces the change.
+ * A podman bridge has the lowest hardware address of its containers, so its address may change when a container starts
+ * or stops. Without `arp_notify`, which announces the change, the other containers would send to the old address for up
+ * to a minute.
  */
 export function inOwnNetwork(command: readonly string[]): readonly [string, ...string[]] {
   const script = 'ip link set lo up; echo 1 >/proc/sys/net/ipv4/conf/all/arp_notify; exec "$@"';
@@ -123,13 +126,15 @@ async function installDebianPackages(): Promise<void> {
   const flags = ["--yes", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"];
   const install = () => runCommand("apt-get", ["install", ...flags, ...PROGRAMS]);
   await install().catch(async () => {
-    // A fresh machine has no package lists.
+    // The first attempt fails on a fresh machine, which has no package lists.
     await runCommand("apt-get", ["update"]);
     await install();
   });
 }
 
-/** Built from source, because `go install` refuses a module whose go.mod contains exclusions. */
+/**
+ * Builds Docker Compose in a module of its own. `go install` would refuse it, because its go.mod contains exclusions.
+ */
 async function buildCompose(): Promise<void> {
   const folder = join(CACHE, "build-compose");
   await rm(folder, { recursive: true, force: true });

@@ -10,22 +10,22 @@ import { ROOT } from "./containers.ts";
  */
 export const isPodman = process.env["PARLEY_COMPOSE"] !== undefined;
 export const HTTP = "http://127.0.0.1:8080";
-/** The secret from the repository, which is public. */
+/** The worker's default `TOKEN_SECRET` in docker-compose.yml, where anybody can read it. */
 export const DEVELOPMENT_SECRET = "development-secret-that-everybody-knows";
 
 interface ProjectOptions {
-  /** The folder with its docker-compose.yml. */
+  /** The folder with the project's docker-compose.yml. */
   readonly folder?: string;
-  /** More files, below the folder. */
+  /** More compose files, as paths in the folder. */
   readonly files?: readonly string[];
-  /** The lines of its `.env`. */
+  /** The lines of the project's `.env`. */
   readonly env?: string;
 }
 
 /** A compose project, used as if somebody typed `docker compose` in its folder. */
 export class Project implements AsyncDisposable {
   readonly folder: string;
-  /** Contains a `docker` command that runs `docker compose` with this project's files. */
+  /** A folder for the PATH. The `docker` command in it runs `docker compose` with this project's files. */
   readonly #bin: string;
 
   private constructor(folder: string, bin: string) {
@@ -60,7 +60,7 @@ export class Project implements AsyncDisposable {
 
   async #run(command: string, args: readonly string[]): Promise<string> {
     const { PATH, HOME, DOCKER_HOST, DOCKER_BUILDKIT, CONTAINERS_CONF, CONTAINERS_STORAGE_CONF } = process.env;
-    // Without the machine's own variables, which would override the project's `.env`.
+    // Passes on none of this machine's other variables, because they would override the project's `.env`.
     const engineEnv = { HOME, DOCKER_HOST, DOCKER_BUILDKIT, CONTAINERS_CONF, CONTAINERS_STORAGE_CONF };
     return runCommand(command, args, { cwd: this.folder, env: { ...engineEnv, PATH: `${this.#bin}:${PATH}` } });
   }
@@ -71,7 +71,8 @@ export class Project implements AsyncDisposable {
   }
 
   /**
-   * Kills a container's main process, as the kernel does when memory runs out. Docker's own kill would count as a stop.
+   * Kills a container's main process, as the kernel does when memory runs out. Docker would not restart the container
+   * after `docker kill`, because it counts that as a stop.
    */
   async kill(service: string): Promise<void> {
     const [id = ""] = await this.containers(service);

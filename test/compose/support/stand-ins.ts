@@ -9,19 +9,19 @@ const FOLDER = join(import.meta.dirname, "../stand-ins");
 const NPM = "npm@11.19.1";
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 
-/** A file tree, installed from Debian packages, that images are built on. */
+/** A base for images: a file tree that is installed from Debian packages. */
 interface Tree {
   readonly suite: string;
   readonly packages: readonly string[];
 }
 /** The Debian release that the real Node image is based on. */
 const BOOKWORM: Tree = { suite: "bookworm", packages: ["apt", "ca-certificates"] };
-/** Debian 12 lacks PostgreSQL 18. */
+/** A newer release than bookworm (Debian 12), which lacks PostgreSQL 18. */
 const FORKY: Tree = { suite: "forky", packages: ["postgresql-18", "haproxy", "busybox"] };
 
 interface StandIn {
   readonly tree: Tree;
-  /** Fills the folder with the files that `instructions` copy. */
+  /** Writes the files that `instructions` copy into the folder. */
   readonly fill?: (folder: string, tag: string) => Promise<unknown>;
   readonly instructions: string;
 }
@@ -35,7 +35,8 @@ const STAND_INS: Readonly<Record<string, StandIn>> = {
     fill: async (folder, tag) => {
       const name = `node-${process.platform}-${process.arch}`;
       await install(folder, `${name}@${tag.replace(/-slim$/, "")}`);
-      // npm looks for its settings next to the folder of the node program.
+      // npm looks for its settings next to the folder of the node program: with node in /usr/local/bin, they are in
+      // /usr/local/etc.
       await rename(join(folder, "lib/node_modules", name, "bin/node"), join(folder, "node"));
       await rm(join(folder, "lib"), { recursive: true });
       await install(folder, NPM);
@@ -85,9 +86,9 @@ ENTRYPOINT ["/livekit-server"]`,
 const progress = (line: string) => process.stderr.write(`test:compose: ${line}\n`);
 
 /**
- * Creates a stand-in for each of these images that podman does not have, because a machine may not reach any image
- * registry: an image of the same name with the same programs, built from Debian packages. Tests that use a stand-in do
- * not notice where the real image behaves differently.
+ * Creates a stand-in for each of these images that podman does not have, because this machine may not reach an image
+ * registry. A stand-in has the name and the programs of the real image, but is built from Debian packages. So the tests
+ * cannot notice what only the real image does.
  *
  * @throws {Error} for an image that has no stand-in
  */
@@ -128,7 +129,7 @@ async function installTree({ suite, packages }: Tree, tarball: string): Promise<
   const options = [
     "--variant=minbase",
     `--include=${packages.join(",")}`,
-    // A mirror that is a few days old is good enough.
+    // Accepts a mirror whose package lists are some days old.
     '--aptopt=Acquire::Check-Valid-Until "false"',
     ...["man", "doc", "locale", "info"].map((each) => `--dpkgopt=path-exclude=/usr/share/${each}/*`),
   ];

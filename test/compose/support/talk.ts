@@ -11,7 +11,7 @@ interface TalkOptions {
   readonly room: string;
   readonly secret?: string;
   readonly http?: string;
-  /** A command to run the program in, such as in another network. */
+  /** A command that runs the program elsewhere, such as in another network. */
   readonly within?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export class Talk implements AsyncDisposable {
     child.stderr.on("data", (chunk: Buffer) => (this.#errors += chunk.toString()));
   }
 
-  /** @throws {Error} with the program's output, when no agent joins */
+  /** Resolves once an agent has joined the room. @throws {Error} with the program's output, if none joins */
   static async open({ room, secret = DEVELOPMENT_SECRET, http, within = [] }: TalkOptions): Promise<Talk> {
     const program = [process.execPath, join(ROOT, "src/cli/parley.ts"), "talk", "--room", room, "--json"];
     const [command = "", ...args] = [...within, ...program, ...(http === undefined ? [] : ["--http", http])];
@@ -41,9 +41,9 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * Asks, and resolves to the answer and the time it took.
+   * Asks a question. Returns the text of the answer, and the time in ms until its end.
    *
-   * @throws {Error} with the events since the question, when the answer is empty because the turn failed
+   * @throws {Error} with the events since the question, if the answer is empty because the turn failed
    */
   async ask(text: string, timeoutMs = 60_000): Promise<{ readonly text: string; readonly ms: number }> {
     const from = performance.now();

@@ -12,9 +12,9 @@ interface Envelope {
 
 /** One mistake, in a client that is otherwise correct. */
 interface Flaw {
-  /** The id of the only check that finds it. */
+  /** The id of the only check that finds this flaw. */
   readonly found: string;
-  /** What that check then reports. */
+  /** What the check reports when it finds this flaw. */
   readonly seen: RegExp;
   /** Replaces or drops a message from the worker. */
   readonly hear?: (envelope: Envelope, say: (envelope: Envelope) => void) => Envelope | undefined;
@@ -30,7 +30,7 @@ function listening(change: (listener: TransportListener) => TransportListener): 
   return (transport) => derive(transport, { listen: (listener) => transport.listen(change(listener)) });
 }
 
-/** A transport with some members replaced. Its getters stay live. */
+/** Returns a transport with some members replaced. All other members are read from the original transport each time. */
 function derive(transport: Transport, changes: Partial<Transport>): Transport {
   return new Proxy(transport, {
     get: (target, name: keyof Transport) => changes[name] ?? target[name],
@@ -132,7 +132,7 @@ export const FLAWS = {
   },
 } as const satisfies Readonly<Record<string, Flaw>>;
 
-/** Puts these flaws between the SDK and its transport. */
+/** Returns a transport through which the SDK appears to have these flaws. */
 export function withFlaws(names: readonly string[], transport: Transport): Transport {
   const flaws = Object.entries(FLAWS).filter(([name]) => names.includes(name));
   return flaws.reduce((flawed, [, flaw]) => withFlaw(flaw, flawed), transport);

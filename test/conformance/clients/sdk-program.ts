@@ -15,7 +15,8 @@ const print = (event: object) => void process.stdout.write(`${JSON.stringify(eve
 const listOf = (text = "") => text.split(",").filter(Boolean);
 
 /**
- * The program that docs/conformance.md asks for, with our SDK. `wrap` may put something between the SDK and LiveKit.
+ * Runs the program that docs/conformance.md asks for, with our SDK. `wrap` may change the transport between the SDK and
+ * LiveKit.
  */
 export async function runSdkProgram(wrap: (transport: Transport) => Transport = (transport) => transport) {
   const { LIVEKIT_URL: url = "", LIVEKIT_TOKEN: token = "", CONFORMANCE_TOOLS, CONFORMANCE_FEATURES } = process.env;

@@ -15,7 +15,7 @@ export interface BrokenWorker extends AsyncDisposable {
   readonly grantAccess: AccessProvider;
 }
 
-/** Our worker with mistakes: one session for each requested room, each with its own flaws. */
+/** Starts our worker with flaws. Each room that is requested gets one session, whose flaws are made by `makeFlaws`. */
 export async function startBrokenWorker(makeFlaws: () => readonly Flaw[]): Promise<BrokenWorker> {
   const cleanup = new AsyncDisposableStack();
   const { url: databaseUrl } = cleanup.use(await tempDatabase());
@@ -80,7 +80,9 @@ function addFlaws(room: Room, flaws: readonly Flaw[]): void {
   };
 }
 
-/** Passes a thing through each flaw, and returns what is left. */
+/**
+ * Passes a packet or an envelope through each flaw. Returns the result, or `undefined` if one of the flaws drops it.
+ */
 function applyFlaws<Thing>(
   flaws: readonly Flaw[],
   thing: Thing | undefined,

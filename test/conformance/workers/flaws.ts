@@ -23,9 +23,9 @@ export interface Flaw {
 }
 
 interface KnownFlaw {
-  /** The id of the only check that finds it. */
+  /** The id of the only check that finds this flaw. */
   readonly found: string;
-  /** What that check then reports. */
+  /** What the check reports when it finds this flaw. */
   readonly seen: RegExp;
   /** Creates the flaw for one room. */
   readonly make: () => Flaw;

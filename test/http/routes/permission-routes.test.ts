@@ -128,7 +128,7 @@ test.each([
   [SCHEMA, { path: 1 }, 'editedInput: Invalid parameter "path": must be string'],
   [SCHEMA, {}, "editedInput: Invalid parameter \"path\": must have required property 'path'"],
   [SCHEMA, [], "editedInput: expected an object"],
-  // The schema that was shown accepts it, but the tool's current schema does not.
+  // The schema that was shown accepts these arguments, but the tool's current schema does not.
   [SCHEMA, { path: "" }, 'editedInput: Invalid parameter "path": Too small: expected string to have >=1 characters'],
   [SCHEMA, { path: "secrets/key" }, "editedInput: a rule does not allow it (edit: secrets/key)"],
   [SCHEMA, { path: "broken" }, "editedInput: the tool could not determine what these arguments touch"],
@@ -454,7 +454,7 @@ test("grants are listed and revoked by the identity that made them", async () =>
   });
   expect(await grants(stranger)).not.toContainEqual(grant);
   expect(await revoke(stranger, grant?.id ?? "")).toEqual([404, { error: "There is no such grant" }]);
-  // The same identity in another room.
+  // The room differs, but the identity is the same.
   expect(await revoke(await roomToken("elsewhere", { identity }), grant?.id ?? "")).toEqual([200, true]);
   expect(await revoke(own, grant?.id ?? "")).toEqual([404, { error: "There is no such grant" }]);
   expect(await grants(own)).toEqual([]);

@@ -221,7 +221,7 @@ test("Connect refuses a call without a token before its request has arrived", as
   expect(answer.toString()).toMatch(/^HTTP\/1.1 401 /u);
 });
 
-/** Opens connections, each with a call that hangs. Resolves once each is open or has been closed again. */
+/** Opens connections, each with a call that hangs. Resolves once every connection is open or has been closed again. */
 async function hold(port: number, count: number) {
   const connections = Array.from({ length: count }, () => connectHttp2(`http://127.0.0.1:${port}`));
   await Promise.all(

@@ -373,7 +373,7 @@ test("the times of what happened in a turn are shown, except for calls that show
     },
     { blocks: [], end: {} },
   ]);
-  // As earlier versions stored it.
+  // Earlier versions stored timings without a start and parts.
   await database.sql`
     update turns set timings = '{"totalMs":30,"firstTextMs":8}' where session_id = ${talk.sessionId} and position = 2`;
 

@@ -51,7 +51,7 @@ test("no schema and no value makes a check slow", { timeout: 120_000 }, () => {
       const root = { type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs };
       const check = compileJsonSchema(root, { isForeign: true });
 
-      // The fastest of three runs, since the machine may be busy.
+      // Takes the fastest of three runs, because the machine may be busy.
       const times = [0, 1, 2].map(() => {
         const from = performance.now();
         check({ a: given });

@@ -145,7 +145,8 @@ const { value: values } = fc.letrec<{ value: unknown }>((tie) => ({
     { depthSize: "small" },
     fc.constantFrom(null, true, 0, 1, 2, 0.5, "", "a", "ab", "b", "𝄞"),
     fc.array(tie("value"), { maxLength: 3 }),
-    // As JSON.parse creates them: for ajv, an object without a prototype differs from one that has a prototype.
+    // The objects have a prototype, like those that JSON.parse creates. ajv treats objects without a prototype
+    // differently.
     fc.dictionary(fc.constantFrom("a", "b", "ab", "c"), tie("value"), { maxKeys: 3, noNullPrototype: true }),
   ),
 }));

@@ -7,8 +7,8 @@ import type { Action, PermissionRule } from "../../../src/permission/rule.ts";
 import { toOperations } from "../../../src/permission/to-operations.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-// Puts a payload, which runs a denied command, in every grammatical place in bash. If bash runs that command, the rules
-// must not have allowed the line.
+// Puts a payload, which runs a denied command, in every grammatical place of a bash line. If bash runs that command,
+// the rules must not have allowed the line.
 
 const rule = (pattern: string, action: Action): PermissionRule => ({ type: "bash", pattern, action });
 const decided = (line: string, rules: readonly PermissionRule[]) =>
@@ -20,7 +20,10 @@ const RULE_SETS = {
   "everything is allowed but touch": [rule("*", "allow"), rule("touch *", "deny")],
 };
 
-/** Each expands to `a[$(touch P)]`, which runs `touch P` wherever bash evaluates it. None spells the program's name. */
+/**
+ * Each payload expands to `a[$(touch P)]`, which runs `touch P` wherever bash evaluates it. No payload contains the
+ * program's name in plain text.
+ */
 const PAYLOADS: readonly string[] = [
   String.raw`$(printf 'a[\x24\x28\x74ouch P)]')`,
   "`printf 'a[\\x24\\x28\\x74ouch P)]'`",
@@ -32,7 +35,7 @@ const PAYLOADS: readonly string[] = [
   "${y}",
   "y",
 ];
-/** Ways to set the variable y to the payload, before the line. */
+/** What a line begins with: nothing, or a command that sets the variable y to the payload. */
 const BEFORE = [
   "",
   String.raw`y=$'a[\x24(t\x27\x27ouch P)]'; `,
@@ -271,7 +274,7 @@ test.each(Object.entries(RULE_SETS))(
     });
 
     expect(acted.slice(0, 1)).toEqual([]);
-    // Some lines contain nothing that bash evaluates, and are allowed.
+    // Some lines are allowed, because bash evaluates nothing in them.
     expect(allowed.length).toBeGreaterThan(5);
   },
   60_000,
@@ -339,7 +342,7 @@ test.each([
 });
 
 const STARTERS = "env nohup time command builtin exec nice timeout stdbuf setsid xargs flock jobs find eval".split(" ");
-/** What may come between such a program and the program that it starts. */
+/** What may come between a program in `STARTERS` and the program that it starts. */
 const BETWEEN = [
   "",
   "-",
@@ -400,6 +403,6 @@ function runLine(line: string, cwd: string): void {
   try {
     execFileSync("bash", ["--noprofile", "--norc", "-c", line], { cwd, stdio: "ignore", timeout: 5_000, input: "" });
   } catch {
-    // Most lines exit with an error.
+    // The error is ignored, because most lines exit with one.
   }
 }

@@ -112,7 +112,10 @@ test("a denied command is never allowed, however it is spelled and wherever it a
   );
 });
 
-/** A program that starts the command after it, and the mark that it replaces with an unknown value. */
+/**
+ * A program that starts the command after it, and the mark in that command that the program replaces with an unknown
+ * value.
+ */
 const FILLING = [
   ["find . -execdir ", "{}"],
   ["xargs -I{} ", "{}"],
@@ -121,7 +124,7 @@ const FILLING = [
   ["xargs --replace=X ", "X"],
 ] as const;
 
-/** A command in which a mark hides part of one word, after a program that fills in the mark. */
+/** A program that fills in a mark, followed by a command in which the mark hides a part of one word. */
 const filled = fc
   .record({
     words: fc.constantFrom(...DENIED),

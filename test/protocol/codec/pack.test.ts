@@ -61,7 +61,7 @@ test("whatever is encoded for a value is decoded to that value", () => {
       fc.dictionary(key, tie("value"), { noNullPrototype: true }),
     ),
   }));
-  // The integer 0 has no sign.
+  // -0 is decoded as 0, because the integer 0 has no sign.
   const property = fc.property(value, (any) => {
     expect(unpackPacket(packMap({ any }))).toEqual({ any: positiveZero(any) });
   });

@@ -5,7 +5,7 @@ import { decodeEnvelope, unpackPacket } from "../../../src/protocol/codec/decode
 import { packMap } from "../../../src/protocol/codec/pack.ts";
 import { toBytes } from "../golden.ts";
 
-/** `{a: …}` around the bytes of one value. */
+/** Returns a packet with the map `{a: …}` around the bytes of one value. */
 const inMap = (hex: string) => toBytes(`81 a161 ${hex}`);
 
 function codeOf(run: () => unknown): string {
@@ -18,7 +18,7 @@ function codeOf(run: () => unknown): string {
   return "accepted";
 }
 
-/** Maps with one key each, this many in total. That includes the outer map with `a`, which contains them. */
+/** Returns a packet with this many different keys. The outer map and the first of the inner maps have the same key. */
 function mapsOfKeys(count: number): Uint8Array {
   return encode({ a: Array.from({ length: count }, (_, index) => ({ [index === 0 ? "a" : `k${index}`]: 1 })) });
 }

@@ -270,7 +270,7 @@ test("a function that hangs delays one turn, for two seconds, and its later resu
     true,
   ]);
   expect(hanging.count()).toBe(1);
-  // If the second turn had waited in vain as well, there would be a second line.
+  // There is only one line, because only the first turn has waited for the instructions in vain.
   expect(lines.filter(({ msg }) => msg === "writing agent instructions failed")).toHaveLength(1);
 });
 

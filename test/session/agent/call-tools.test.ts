@@ -177,7 +177,7 @@ test("a language chosen long ago stays, and one that the client has replaced doe
   };
   const takeOver = async (preferredLanguage: string) => {
     await agent.leave();
-    // As the retention job does.
+    // Deletes all turns, as the retention job does with old ones.
     await agent.sql`delete from turns`;
     await agent.join();
     await user.configure({ preferredLanguage });

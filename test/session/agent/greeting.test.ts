@@ -139,7 +139,7 @@ test("a participant who speaks first is answered, and not greeted", async () => 
 
   await user.write("Hello?");
   await expect.poll(() => user.heard, { timeout: 5_000 }).toEqual(["Hi."]);
-  // Longer than the worker waits for an ordinary client.
+  // Waits until a greeting would have come: it waits 1 s for a Configuration, which an ordinary client never sends.
   await new Promise((resolve) => setTimeout(resolve, 1_200));
 
   expect(await agent.sql`select from turns`).toHaveLength(1);
@@ -150,7 +150,7 @@ test("a greeting that its worker did not finish is not said twice", async () => 
   const user = await agent.client("ana");
   await greeted(user);
   await agent.leave();
-  // As if the worker had died before it could store the end.
+  // Makes it look as if the worker had died before it could store the end of the turn.
   await agent.sql`update turns set state = 'running', finished_at = null`;
 
   await agent.join();

@@ -7,7 +7,7 @@ import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { outline } from "../../support/model-view.ts";
 import type { Participant } from "../../support/participant.ts";
 
-/** The final sentences in all answers so far. */
+/** The sentences in all answers so far. */
 const sentencesOf = (user: Participant) => user.all("assistant_sentence").flatMap(({ text: words }) => words || []);
 
 const rooms = () => new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));

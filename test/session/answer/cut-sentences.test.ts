@@ -109,7 +109,7 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 const plain = fc
   .tuple(fc.array(word, { minLength: 2, maxLength: 8 }), fc.constantFrom(".", "!", "?"))
   .map(([words, stop]) => capital(words.join(" ")) + stop);
-/** A sentence that contains something with a full stop, but does not end with it. */
+/** A sentence with one of these texts in the middle. */
 const mixed = fc
   .tuple(fc.array(word, { minLength: 1, maxLength: 4 }), fc.constantFrom(...UNCUT), fc.array(word, { minLength: 1 }))
   .map(([before, uncut, after]) => `${capital(before.join(" "))} ${uncut} ${after.join(" ")}.`);

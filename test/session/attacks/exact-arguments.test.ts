@@ -17,7 +17,7 @@ async function startAgent() {
   return { agent, user, ran };
 }
 
-/** One turn in which the model calls both tools with this text as their arguments. */
+/** Runs one turn, in which the model calls both tools with this text as their arguments. */
 async function callBoth({ agent, user }: { agent: TestAgent; user: Participant }, json: string): Promise<void> {
   const uses = ["own", "device"].map((name) => malformedToolJson(name, json));
   agent.model.script([reply(uses, { chunking: 60_000 }), reply([text("Done.")])]);
@@ -31,7 +31,7 @@ async function callBoth({ agent, user }: { agent: TestAgent; user: Participant }
   const request = asked()[answered];
   if (request) await user.answer(request.id, { success: true, result: request.parameters });
   expect(await user.answerTo(messageId)).toBe("Done.");
-  // Large requests are sent as streams, and may arrive after the answer.
+  // A large request is sent as a stream, and may arrive after the answer.
   await user.until(() => user.all("tool_use_request").length === requestsBefore + 2, "the requests");
   // The device is not sent its own result.
   const results = before + (request ? 1 : 2);

@@ -157,7 +157,7 @@ test(`${CASES} attacks: nothing throws, no forged result counts, and the next go
     const settled = recorder.settled.filter(({ id }) => id === request.id);
     expect(settled).toHaveLength(1);
     const [call] = settled;
-    // Everyone may send a ControlStop.
+    // An attacker may have canceled the call, because everyone may send a ControlStop.
     const rightEnd = { state: "success", result: { ok: count } };
     expect(call?.state === "cancelled" ? rightEnd : call?.outcome).toEqual(rightEnd);
 

@@ -31,7 +31,7 @@ test("F11: a client process that is killed during a call costs the call's own ti
     await untilIt("asked");
     victim.kill("SIGKILL");
     await watcher.answerTo(messageId);
-    // LiveKit takes 15 s to notice.
+    // LiveKit has not noticed yet that the client is gone, which takes 15 s.
     expect(agent.room.remoteParticipants.has("victim")).toBe(true);
     expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout" }]);
   } finally {
@@ -83,7 +83,8 @@ test("F14: a room that is deleted during a call ends everything, and the record 
   expect(blocks.map((block) => block.block_type)).toEqual(["tool_use", "tool_result"]);
 });
 
-// LiveKit does not identify either sender, and the worker cannot trust a packet to do so: both are asked to send again.
+// LiveKit does not say which client has sent which packet, and the worker cannot trust what a packet says about its
+// sender. So both clients are asked to send again.
 test("two data-only clients that join and speak at the same moment are asked to repeat it, and both are answered", async () => {
   await using agent = await TestAgent.start();
   agent.model.script(() => reply([text("Hello.")]));

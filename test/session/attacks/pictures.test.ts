@@ -11,7 +11,7 @@ import { PDF, PNG, pngOf } from "../../support/pictures.ts";
 
 const of = (...parts: (string | Uint8Array)[]) =>
   new Uint8Array(Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : part))));
-/** 8,000 × 8,000 pixels, which take 256 MB when decoded. */
+/** A PNG of 8,000 × 8,000 pixels, which take 256 MB when decoded. */
 const bomb = of(
   pngOf(8_000, 8_000).subarray(0, 33),
   "\0\0\0\0IDAT",
@@ -24,7 +24,10 @@ const animated = of(
   "!\xf9\x04\0\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x01D\0".repeat(5_000),
 );
 
-/** The worker's message for these bytes, or `undefined` if only the API can tell that it cannot read them. */
+/**
+ * Each attack's name and bytes, and the worker's error message, or `undefined` if only the API can tell that it cannot
+ * read the bytes.
+ */
 const FORMS: readonly [string, Uint8Array, string | undefined][] = [
   ["a PNG that is cut off after its size", PNG.subarray(0, 33), undefined],
   ["a PNG of 64 million pixels in 8 kB", bomb, undefined],

@@ -37,7 +37,7 @@ async function untilSentence(user: Participant, sentence: string): Promise<void>
   await user.next("assistant_sentence", (body) => body.text === sentence);
 }
 
-/** Leaves the call on record as a worker does when it dies during the call. */
+/** Closes the session, and then stores its call in the state in which a dying worker would have left it. */
 async function die(agent: TestAgent): Promise<void> {
   await agent.leave();
   await agent.sql`

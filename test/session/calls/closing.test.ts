@@ -3,7 +3,10 @@ import { expect, test, vi } from "vitest";
 import type { Message } from "../../../src/protocol/messages/messages.ts";
 import { decode, encode, fakeParticipant, FakeSession } from "../../support/doubles/fake-session.ts";
 
-/** Closes a session while its client runs a call. Returns what became of both. */
+/**
+ * Closes a session while its client runs a call. Returns whether the client has answered, and the cancels that it was
+ * sent.
+ */
 async function closeWithOpenCall(answersAfterMs?: number) {
   const sent: Message[] = [];
   const from = fakeParticipant("user");

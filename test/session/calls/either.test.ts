@@ -13,7 +13,7 @@ const SERVER_MS = 100;
 
 /** A `new` client supports claims; an `old` one knows only spec/000. */
 type Age = "old" | "new";
-/** The tools that the client has announced: this one, none, or unknown because it announced no list. */
+/** The tools that the client has announced: this one, none, or unknown because it has sent no list. */
 type List = "announced" | "not announced" | "unknown";
 /** How the client handles a request: it answers soon or late, starts and leaves, lacks the tool, or stays silent. */
 type Pace = "fast" | "slow" | "gone" | "lacks it" | "silent" | "acknowledges it";

@@ -39,7 +39,10 @@ interface Talk {
   readonly prepare?: (clock: VirtualClock) => void;
 }
 
-/** Says "Go" and lets everything happen. Returns what was spoken, what was shown, and what the model was shown. */
+/**
+ * Says "Go" in each turn, and lets two minutes pass each time. Returns the sentences that were shown, the stored
+ * blocks, and all messages that were sent.
+ */
 async function talk(options: Talk) {
   const { tools, uses = Object.keys(tools), voice, policy = {}, language = "en", turns = 1 } = options;
   using clock = new VirtualClock();

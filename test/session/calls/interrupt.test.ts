@@ -5,7 +5,7 @@ import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { allResults, messagesTo } from "../../support/model-view.ts";
 
-/** A tool that ends when the test opens it. */
+/** A tool whose runs wait until the test opens it. */
 function gate(onInterrupt?: "finish" | "cancel" | "block") {
   const opened = Promise.withResolvers<string>();
   const started = Promise.withResolvers<AbortSignal>();

@@ -5,7 +5,7 @@ import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 
-/** Longer than a message takes to arrive. */
+/** How long the test waits for messages that must not come: longer than a message takes to arrive. */
 const A_WHILE_MS = 400;
 
 test("running is reported when the call is stored and runs, not before", async () => {

@@ -14,10 +14,10 @@ const SUMMARIES = 3;
 /** The API in this test counts one token for every four bytes. */
 const BYTES_PER_TOKEN = 4;
 
-/** Ten people with their languages and five promised outcomes, all of which are on record. */
+/** Facts on record: ten people with their languages, and five promised outcomes. */
 const PEOPLE = Array.from({ length: 10 }, (_, index) => ({ identity: `person-${index}`, language: `l${index}` }));
 const PROMISES = Array.from({ length: 5 }, (_, index) => `toolu_promise_${index}`);
-/** Fifteen facts that were only said. */
+/** Fifteen facts that are not on record, but only said. */
 const SAID = Array.from(
   { length: 15 },
   (_, index) => `Fact ${index + 1}: box ${index + 1} has the number ${index * 97}.`,
@@ -52,8 +52,8 @@ function* notesEvents(text: string): Generator<ModelEvent> {
 }
 
 /**
- * Adds turns until there are enough summaries, and returns the text that the model is then shown before the
- * conversation.
+ * Adds turns until there are enough summaries. Returns the text that then precedes the conversation in a request to the
+ * model.
  */
 async function prefaceAfter(write: (prompt: string) => string): Promise<string> {
   const summaries: Summary[] = [];

@@ -38,7 +38,7 @@ async function startAgent(options: AgentOptions = {}, notes = NOTES): Promise<{ 
 async function talk(user: Participant, turns: number): Promise<void> {
   for (let count = 0; count < turns; count++) {
     await user.answerTo(await user.say(`And then? ${WORDS}`));
-    // Notes are written in the background.
+    // Leaves time for the notes, which are written in the background.
     await sleep(20);
   }
 }

@@ -19,7 +19,7 @@ function state() {
   return { agent, said, turn, call };
 }
 
-/** The same for an agent that publishes its state. */
+/** Like `state`, but the agent publishes its state already. */
 function shownState() {
   const shown = state();
   shown.agent.publish();

@@ -67,14 +67,14 @@ for (const [stopMs, timeoutMs, expected, shown, late] of [
       expect(await agent.calls()).toMatchObject([expected]);
       expect(lastContent(agent)).toMatch(shown);
 
-      // The client works as before.
+      // The client works again as before.
       agent.model.script(scriptOf("scan"));
       expect(await watcher.answerTo(await watcher.say("Again"), 40_000)).toBe("Done.");
       expect((await agent.calls())[1]).toMatchObject(SUCCESS);
       expect(client.runs).toBe(2);
       await agent.leave();
-      // The client's late result is stored, but changed nothing. Neither did duplicates, which arrive if the client was
-      // asked twice.
+      // A late result is stored with its call, but changes nothing. If the client was asked twice, its duplicate may be
+      // stored as well.
       const [first] = await agent.calls();
       expect(first).toMatchObject(expected);
       const kinds = first?.extra_answers.map(({ kind }) => kind).filter((kind) => kind !== "duplicate");

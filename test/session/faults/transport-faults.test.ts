@@ -98,7 +98,8 @@ async function play(
 }
 
 /**
- * (a) and (d): the history sent to the model pairs every tool use with one result, in the next message, in call order.
+ * Checks promises (a) and (d): in the history sent to the model, each tool use has one result, in the next message, and
+ * the results are in the order of the calls.
  */
 function faultsOf(history: readonly HistoryMessage[]): string[] {
   const faults: string[] = [];
@@ -183,7 +184,7 @@ test(
       successes += fake.recorder.settled.filter(({ state }) => state === "success").length;
     }
     expect(failures).toEqual([]);
-    // The connection is unreliable, but good enough for the test to be meaningful.
+    // The test proves something only if enough calls were made and succeeded over the unreliable connection.
     expect(calls).toBeGreaterThan(3 * SEEDS);
     expect(successes).toBeGreaterThan(calls / 4);
   },

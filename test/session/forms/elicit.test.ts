@@ -24,7 +24,10 @@ interface Options {
   readonly schema?: Elicitation<unknown>["schema"];
 }
 
-/** A tool that books a table after it has asked. `answers` are the answers it received, `begun` counts its runs. */
+/**
+ * A tool that asks for the details and then books a table. `answers` are the answers that it received, `begun` counts
+ * its runs.
+ */
 function booking({ schema = SCHEMA, ...options }: Options = {}) {
   const answers: unknown[] = [];
   const seen = { begun: 0 };
@@ -286,7 +289,8 @@ test("a worker that stops tells the client that its form is closed", async () =>
 });
 
 /**
- * Leaves the session as a dying worker does, by reopening what closing the session has ended. A new worker then joins.
+ * Replaces the worker as if it had died: closes the session, reopens in the database what this has ended, and lets a
+ * new worker join.
  */
 async function die({ agent, user }: Pick<Awaited<ReturnType<typeof start>>, "agent" | "user">): Promise<void> {
   await agent.leave();

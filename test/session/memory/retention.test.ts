@@ -58,7 +58,7 @@ test("notes on deleted turns are no longer shown, and are written again from the
   const user = await agent.client("user");
   const ask = async (said: string) => {
     await user.answerTo(await user.say(said));
-    // Notes are written in the background.
+    // Leaves time for the notes, which are written in the background.
     await sleep(20);
   };
   const shown = (requests = agent.model.requests) =>

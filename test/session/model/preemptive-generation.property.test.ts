@@ -10,8 +10,8 @@ const TALKS = propertyRuns(60);
 const USER = fakeParticipant("user");
 
 /**
- * The words recognized in one turn, each followed by a pause. The participant continues after every pause except the
- * last.
+ * One turn of a participant, who pauses after each recognized piece. After every pause except the last, the participant
+ * continues.
  */
 const turn = fc.record({
   pausesMs: fc.array(fc.constantFrom(0, 1, 20, 200), { minLength: 1, maxLength: 4 }),
@@ -84,7 +84,7 @@ async function play(turns: readonly (typeof turn extends fc.Arbitrary<infer Turn
       });
       await vi.advanceTimersByTimeAsync(ms);
     }
-    // The words recognized last may be complete or not.
+    // In every second turn, the final transcript has more words than were recognized before.
     if (index % 2 === 1) words += " and no more";
     if (end === "said")
       session.handle({ type: "utterance", from: USER, transcript: { id, text: words, language: "en" } });
@@ -123,7 +123,7 @@ test(
       turns += whole.length;
     }
     vi.useRealTimers();
-    // There was something to lose, and the cost stayed moderate.
+    // The test proves something only if enough answers began early. The number of model calls must stay moderate.
     expect(early).toBeGreaterThan(TALKS / 4);
     expect(calls / turns).toBeLessThan(1.5);
   },

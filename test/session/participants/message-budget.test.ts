@@ -11,7 +11,7 @@ import { VirtualClock } from "../../support/virtual-clock.ts";
 
 const USER = fakeParticipant("user");
 
-/** Its permission is asked for in words, because the client shows no dialogs. */
+/** A tool whose permission is asked for in words, because the client shows no dialogs. */
 const GUARDED = defineTool({
   description: "Writes.",
   input: z.object({}),

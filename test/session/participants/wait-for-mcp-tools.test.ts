@@ -20,7 +20,8 @@ const result = (name: string): TurnBlock => ({
 });
 
 /**
- * A worker that has just started, with an MCP server named `shop`. Resolves to the time after which the turn continues.
+ * Simulates a worker that has just started, with an MCP server named `shop`. Returns how many ms a resumed turn with
+ * these blocks waits for the server's tools.
  */
 async function measureWait(blocks: readonly TurnBlock[], listedAfterMs: number, signal = new AbortController().signal) {
   const serverTools = new Map<string, unknown>();

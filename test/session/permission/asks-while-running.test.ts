@@ -13,9 +13,9 @@ const DONE = reply([text("Done.")]);
 interface Options {
   readonly timeoutMs?: number;
   readonly idempotent?: boolean;
-  /** Asks for all hosts at once. */
+  /** Whether the tool asks for all hosts at once. */
   readonly atOnce?: boolean;
-  /** Continues without the hosts that were refused. */
+  /** Whether the tool continues without the hosts that were refused. */
   readonly goesOn?: boolean;
 }
 

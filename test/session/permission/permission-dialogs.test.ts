@@ -8,7 +8,10 @@ import { Participant } from "../../support/participant.ts";
 const FEATURES = { features: ["permissions"] };
 const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);
 
-/** Shows the participant a request. The participant's features cover nothing but requests and their outcomes. */
+/**
+ * Makes the worker ask a participant for permission. The client's only feature is `permissions`, so it gets requests
+ * and their outcomes.
+ */
 async function ask({ waitMs = 60_000 }: { readonly waitMs?: number } = {}) {
   const agent = await TestAgent.start({
     tools: { write: guardedTool().tool },
@@ -18,7 +21,7 @@ async function ask({ waitMs = 60_000 }: { readonly waitMs?: number } = {}) {
   agent.model.script([WRITE, reply([text("So be it.")])]);
   const messageId = await user.say("Write it");
   const { id: permissionId, sessionId } = await user.next("permission_request");
-  /** Answers as another process does when the same identity answers there. */
+  /** Stores an answer by the same participant, as the HTTP server of another process does. */
   const answerElsewhere = (decision: PermissionDecision) =>
     replyToPermission(agent.sql, { permissionId, sessionId, by: "user", via: "http", decision });
   const dispose = () => agent[Symbol.asyncDispose]();
@@ -78,7 +81,7 @@ test("neither another participant is notified, nor a client that has not asked f
   await user.configure({ features: [] });
   await talk.answerElsewhere({ kind: "approve", isAlways: false });
   await user.answerTo(messageId);
-  // A message to everyone, which would arrive after the response.
+  // Waits for a message that goes to everyone. A permission_response would have arrived before it.
   await other.next("assistant_sentence", ({ isFinal }) => isFinal);
 
   expect([...user.all("permission_response"), ...other.all("permission_response")]).toEqual([]);
@@ -94,7 +97,8 @@ test("a client that was away is notified when it comes back", async () => {
   await watcher.next("assistant_sentence", ({ isFinal }) => isFinal);
 
   const again = await Participant.join(agent.roomName, "user");
-  // The worker may not have noticed yet that the client left, and may have sent the lost response to it.
+  // The worker may have sent the response before it noticed that the client had left. With `lastSequenceSeen`, the
+  // client gets it nevertheless.
   await again.configure({ ...FEATURES, lastSequenceSeen });
   expect(await again.next("permission_response")).toMatchObject({ permissionId, state: "rejected" });
   await again.leave();

@@ -214,7 +214,7 @@ test("edited arguments are validated, run and shown; invalid ones leave the ques
     await user.send({ type: "permission_response", body: { permissionId, response: "approve", editedInputJson } });
   }
   await user.until(() => user.all("error_message").length === 4, "four errors");
-  // The answers are checked independently, so their errors arrive in any order.
+  // The four answers are checked independently, so their errors arrive in any order.
   const errors = user.all("error_message").map(({ code, message }) => `${code} ${message}`);
   expect(new Set(errors)).toEqual(
     new Set([

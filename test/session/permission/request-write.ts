@@ -11,8 +11,8 @@ interface Options extends AgentOptions {
 }
 
 /**
- * A user who is asked whether the model may write notes/a.md, and what the model says `then`. Closed when the test
- * ends.
+ * Makes the model request to write notes/a.md, and waits until the user is asked for permission. After that, the model
+ * says each of the texts in `then`. The agent is closed when the test ends.
  */
 export async function requestWrite(then: readonly string[], { guarded, ...options }: Options = {}) {
   const { tool, ran } = guardedTool(guarded);

@@ -96,7 +96,7 @@ test("a question about a call that outlived its turn and its worker is repeated 
 });
 
 test.each([
-  // A message that is sent just before leaving may not arrive.
+  // Leaves only once the answer has started, because a message that is sent just before leaving may not arrive.
   ["asked while its approver was away", 500, (user: Participant) => user.next("start_answer")],
   ["shown to an approver who has left since", 0, (user: Participant) => user.next("assistant_sentence", isQuestion)],
 ])("a yes on return does not approve a call that was %s, and the question is repeated", async (_, afterMs, before) => {

@@ -160,7 +160,7 @@ test("a client's tool that waits after its turn and its worker waits for its cli
   user.received.length = 0;
   await agent.join();
   await user.next("configuration");
-  // Longer than a resumed turn would wait for the client.
+  // Waits for longer than a resumed turn would wait for the client.
   await sleep(1_500);
   await user.configure({ ...FEATURES, tools: [scan] });
   const again = await user.next("permission_request");

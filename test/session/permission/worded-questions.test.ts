@@ -7,7 +7,10 @@ import type { Delivery } from "../../../src/tool/calls/call-ports.ts";
 const { signal } = new AbortController();
 const RECORD = { id: "p", participantIdentity: "user", title: "Write it", metadata: {} } as unknown as PermissionRecord;
 
-/** Asks a question that is delivered in this way. Returns the id of the question that a yes then answers, if any. */
+/**
+ * Asks a question, which is then heard, shown or neither (`said`). Returns the id of the question that a yes answers,
+ * if any.
+ */
 async function answeredBy(said: Delivery, { isSip = false }: { isSip?: boolean } = {}): Promise<string | undefined> {
   const participantState = new ParticipantState({ identity: "user", sid: "PA_1", isSip });
   const questions = new WordedQuestions({ participants: { get: () => participantState }, byVoice: true });

@@ -4,7 +4,7 @@ interface Talk {
   readonly sessionId: string;
   /** The number of turns. */
   readonly length: number;
-  /** Stores it as an older version did, without the turns that were shown. */
+  /** Whether to store the turns as an older version did: without what the model was shown. */
   readonly isOld?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { TestAgent } from "../../support/agent.ts";
 
-/** A turn that has used a tool and said its last words, but whose worker died before storing its end. */
+/** Stores a turn that has used a tool and said its last words, but whose worker died before storing its end. */
 async function leaveTurn(agent: TestAgent, stopReason: string | null, said = "It is ordered."): Promise<void> {
   await agent.leave();
   await agent.sql`

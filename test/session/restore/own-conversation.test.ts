@@ -86,7 +86,7 @@ test("whatever the earlier room left open is ended, which is reported once", asy
   agent.model.script([reply([toolUse("wait")])]);
   await user.say("Wait");
   await started.promise;
-  // As after a crash: nobody stores the end of the turn, the call or the room.
+  // Ends the session as a crash would: nobody stores the end of the turn, the call or the room.
   await agent.abandon();
   await agent.deleteRoom();
 

@@ -58,7 +58,8 @@ test("an agent that is cut off when its job ends leaves its running turn to the 
   await using first = await TestAgent.start({
     ...talk,
     prepareRoom: (room) => {
-      // LiveKit ends an agent's job when it loses contact, while the agent is still trying to reconnect.
+      // Simulates an agent that still tries to reconnect when its job ends: LiveKit ends the job of an agent whose
+      // connection it has lost.
       Object.defineProperty(room, "connectionState", { get: () => ConnectionState.CONN_RECONNECTING });
     },
   });

@@ -43,7 +43,7 @@ test("a user message is acknowledged once it is stored, however often it arrives
   const stanzaId = await user.send(message);
   expect(await user.answerTo(message.body.id)).toBe("One. Two.");
   await user.send(message, { stanzaId });
-  // As a client sends it after a short disconnection.
+  // Sends the message under a new number, as a client does after a short disconnection.
   const again = await user.send(message);
   const later = await user.send({ type: "audio_chunk", body: {} });
   await user.until(() => isAcknowledged(user, later), "the Ack of what came after it");

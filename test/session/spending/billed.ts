@@ -11,7 +11,7 @@ interface Bill {
 
 let uses = 0;
 
-/** A reply that costs exactly this. */
+/** A reply whose usage is exactly this. */
 export function billed(text: string, bill: Bill, options: ReplyOptions = {}): Step {
   const { input, output, cacheRead = 0, cacheWrite = 0, tool } = bill;
   const usage = {

@@ -117,7 +117,7 @@ test("a budget in money is computed from the prices of the model's tokens", asyn
     { money: string }[]
   >`select money::float8 as money from spending where scope = 'session'`;
 
-  // 300 × 1000, 100 × 2000, 1000 × 100 and 50 × 3000 millionths.
+  // Tokens times their prices: 300 × 1000, 100 × 2000, 1000 × 100 and 50 × 3000 millionths.
   expect(row?.money).toBe(0.75);
   expect(await user.answerTo(await user.say("Second"))).toBe("Two.");
   expect(await user.answerTo(await user.say("Third"))).toBe(SPENT);

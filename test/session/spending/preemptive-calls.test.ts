@@ -53,8 +53,8 @@ async function startSession() {
 }
 
 /**
- * Requests an answer as a turn does: uses the preemptive generation if its request is the same. Returns the stop
- * reason.
+ * Requests an answer as a turn does, which uses a preemptive generation if that was started with the same request.
+ * Returns the stop reason.
  */
 async function turnsAnswer({ limited, speculations }: Awaited<ReturnType<typeof startSession>>, words: string) {
   const { signal } = new AbortController();

@@ -145,7 +145,7 @@ test("a history that outgrew the model is shortened at a turn", async () => {
   ]);
   for (const words of ["a", "b"]) await user.answerTo(await user.say(words));
   expect(await user.answerTo(await user.say("c"))).toContain("Three.");
-  // The text that replaces the first turn, and the second message.
+  // The first message consists of the text that replaces the first turn, and the message of the second turn.
   expect(types(agent)[0]).toBe("user: text, text");
   expect(agent.model.requests.at(-1)?.body["messages"]).toHaveLength(5);
   expect(agent.model.rejections).toEqual([]);

@@ -49,7 +49,7 @@ test("a picture too long for a packet arrives as a byte stream, and needs no wor
   const answer = await parley.ask("", { attachments: [{ data: pngOfBytes(400_000) }] });
 
   expect(answer.text).toBe("A cat.");
-  // The model is asked while the pictures are being stored. The Ack waits for both.
+  // The answer does not wait until the picture is stored, so the row may come later.
   const stored = () => agent.sql`select length(bytes) as size, participant_identity from media`;
   await expect.poll(stored).toEqual([{ size: 400_000, participant_identity: "ana" }]);
 });

@@ -109,7 +109,10 @@ test.each(failures)("%s at the worker", async (_title, run, expected) => {
   expect(await stored(agent)).toMatchObject([expected]);
 });
 
-/** A client that has lost a tool which the worker still offers: the Configuration that withdraws it is lost. */
+/**
+ * A client that no longer has a tool which the worker still offers, because the Configuration that withdraws the tool
+ * is lost.
+ */
 async function openWithout(agent: TestAgent, tool: ClientTool): Promise<Parley> {
   const transport = roomTransport(await openRoom(agent, "user"));
   const lossy = (send: Transport["sendPacket"]): Transport["sendPacket"] => {

@@ -46,7 +46,10 @@ async function schemaOf(type: Type): Promise<object> {
   return JSON.parse(await readFile(`schemas/${name}.schema.json`, "utf8")) as object;
 }
 
-/** Validates bodies against the JSON Schema and the proto. Neither may lack a field. */
+/**
+ * Validates bodies against the JSON Schema and the proto. A field that one of them lacks is a fault, except for the
+ * fields in `added`.
+ */
 async function faultsOf(type: Type, bodies: readonly JsonObject[]): Promise<unknown[]> {
   const { proto, added }: Form = FORMS[type];
   const validate = new Ajv2020({ allErrors: true }).compile({ ...(await schemaOf(type)), additionalProperties: false });

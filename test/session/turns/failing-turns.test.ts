@@ -7,7 +7,7 @@ import type { Message } from "../../../src/protocol/messages/messages.ts";
 import { decode, encode, fakeParticipant, FakeSession } from "../../support/doubles/fake-session.ts";
 import { FakeVoice } from "../../support/doubles/fake-voice.ts";
 
-/** Throws the first time it is reached after `arm`. */
+/** A fault that throws once: when a broken part first reaches it after `arm`. */
 class Fault {
   #isArmed = false;
 
@@ -24,7 +24,7 @@ class Fault {
 
 type Break = (fault: Fault) => Partial<SessionWorld>;
 
-/** An agent with one broken part. */
+/** Replaces the session's agent with one that has a broken part. */
 function brokenAgent(part: (fault: Fault) => object): Break {
   return (fault) => {
     const whole = { instructions: "I.", replyTo: "all", names: ["Parley"], callTools: {}, handoffs: {}, idle: [] };

@@ -43,7 +43,7 @@ test("a statement is sent immediately, even while the server has not confirmed t
 });
 
 test("a connection on which an answer is overdue is closed, and the next query works", async () => {
-  // Enough time to reconnect afterwards, even on a busy machine.
+  // The limit leaves enough time to reconnect afterwards, even on a busy machine.
   const { proxy, sql } = await throughProxy({ maxConnections: 1, answerTimeoutMs: 2_000 });
   await sql`select 1`;
   proxy.pause();
@@ -70,7 +70,7 @@ test("a server that accepts a connection and says nothing is given up on, and th
 test("a connection without a pending query stays open", async () => {
   const { proxy, sql } = await throughProxy({ maxConnections: 1, answerTimeoutMs: 200 });
   await sql`select 1`;
-  // Longer than the limit. Nothing signals that the connection stays open, so the test has to wait.
+  // This is longer than the limit. Nothing signals that the connection stays open, so the test has to wait.
   await new Promise((resolve) => setTimeout(resolve, 500));
 
   await sql`select 2`;
@@ -85,7 +85,7 @@ test("a connection is not lost because this process froze while its answer arriv
   const answer = sql`select pg_backend_pid() from pg_sleep(0.15)`.execute();
   // By now, the query has been written, and the pool has noticed that no answer has come yet.
   await new Promise((resolve) => setTimeout(resolve, 100));
-  // From here, the event loop runs timers before it reads.
+  // After this, the event loop runs timers before it reads from the connection.
   await new Promise((resolve) => setImmediate(resolve));
   const cell = new Int32Array(new SharedArrayBuffer(4));
   Atomics.wait(cell, 0, 0, 600);
@@ -116,8 +116,8 @@ test("queries that start while their connection closes are all settled, and the 
     const queries: Promise<unknown>[] = [];
     proxy.cut();
     while (!isLost) {
-      // The driver writes a query one tick after it is made. With a query in every other tick, the connection often
-      // closes while a query waits to be written.
+      // The driver writes a query one tick after the query was made. With a new query in every other tick, the
+      // connection often closes while a query waits to be written.
       await nextImmediate();
       await nextImmediate();
       queries.push(sql`select 2`.catch(() => (isLost = true)));

@@ -154,7 +154,7 @@ test("of a simultaneous approval and end exactly one counts, and the answer says
               state: "withdrawn",
             })
         : () => endCallOf(permission);
-    // The two take turns in starting first, otherwise the same one would always win.
+    // The approval and the end take turns in starting first. Otherwise, the same one would always win.
     const [answer] =
       round % 4 < 2 ? await Promise.all([approve(), end()]) : (await Promise.all([end(), approve()])).toReversed();
 

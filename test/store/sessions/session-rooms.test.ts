@@ -31,7 +31,7 @@ async function tell(writer: SessionWriter, identity: string, inputTokens: number
 const webhooks = async () =>
   (await database.sql<{ id: string }[]>`select id from webhooks order by id`).map(({ id }) => id);
 
-/** Makes it look as if the room's worker had started and released it a while ago. */
+/** Changes the stored times, as if the room's worker had started and released the room a while ago. */
 async function backdateRoom(): Promise<void> {
   await database.sql`update session_rooms set started_at = now() - interval '1 minute'`;
   await database.sql`update sessions set updated_at = now() - interval '1 minute'`;

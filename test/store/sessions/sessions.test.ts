@@ -132,8 +132,8 @@ test("a claim that does not continue finds the session of an earlier room with t
   const begun = await startNewSession(writerOf(database.sql, sessionId, 2), anew);
 
   expect(earlier).toMatchObject({ id: sessionId, isOfEarlierRoom: true });
-  // The new session does not use the earlier one's numbers again, because a client that was in both rooms has seen
-  // them.
+  // The new session does not use the numbers of the earlier one again, because a client that was in both rooms has
+  // already seen them.
   expect(begun?.session).toMatchObject({ id: anew.sessionId, conversationId, epoch: 1, workerStanzaReserved: 100 });
   expect(await loadSession(database.sql, { conversationId })).toMatchObject({ id: anew.sessionId });
   expect(await claimSession(database.sql, sessionClaim(later))).toMatchObject({

@@ -12,7 +12,7 @@ import { forFile } from "../../support/lifetimes.ts";
 
 const database = forFile(tempDatabase);
 
-/** A writer behind a proxy, what it reports, and a new turn to write to. */
+/** Creates a block writer behind a proxy. Also returns the problems that it reports, and a new turn to write to. */
 async function writerBehindProxy(options: BlockWriterOptions = {}) {
   const proxy = await TcpProxy.start(database.url);
   const sql = connect(proxy.url);

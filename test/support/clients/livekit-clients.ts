@@ -13,14 +13,15 @@ type Client = (typeof CLIENTS)[number];
 /**
  * Simulates how LiveKit's own clients show a room's agents, each by its own rules:
  *
- * - React (`useAgent` of components-react 2.9.24): the first agent without `lk.publish_on_behalf`. When this agent
- *   disconnects, the session has failed for good.
+ * - React (`useAgent` of components-react 2.9.24): shows the first agent without `lk.publish_on_behalf`. When that
+ *   agent disconnects, the session has failed for good.
  * - React 2.9.20: the same, but it keeps only those of the agent's attributes that changed last.
- * - Swift (client-sdk-swift of 2026-08, `Room+Agent.swift`, `Session.swift`): any agent without
- *   `lk.publish_on_behalf`. Without one, the session has failed if the agent was connected before.
- * - Flutter (client-sdk-flutter of 2026-08, `room_agent.dart`, `session.dart`): like Swift, but the first such agent.
- * - Android (components-android of 2026-07, `RememberAgent.kt`): the same, but it looks again only when a participant
- *   joins or leaves.
+ * - Swift (client-sdk-swift of 2026-08, `Room+Agent.swift`, `Session.swift`): shows any agent without
+ *   `lk.publish_on_behalf`. When no such agent is left, a session that was connected has failed.
+ * - Flutter (client-sdk-flutter of 2026-08, `room_agent.dart`, `session.dart`): like Swift, but shows only the first
+ *   such agent.
+ * - Android (components-android of 2026-07, `RememberAgent.kt`): like Flutter, but it chooses the agent only when a
+ *   participant joins or leaves.
  */
 export class LiveKitClients {
   /** The clients that have given up the session, with the reason. */
@@ -60,7 +61,8 @@ export class LiveKitClients {
   }
 
   /**
-   * The longest time, in ms, during which a client that once had an agent showed none, or none that can be spoken to.
+   * The longest period, in ms, during which one of the clients showed no agent that can be spoken to, although it had
+   * shown one before.
    */
   get longestSilence(): number {
     this.#look(false);
@@ -86,7 +88,7 @@ export class LiveKitClients {
     if (isNewList) this.#android = first;
     if (first !== this.#rendered) setTimeout(() => (this.#rendered = this.#unmarked[0]), RENDERS_WITHIN_MS).unref();
     this.#note("react", first && [first.attributes[STATE]]);
-    // This client observes the agent only once it is connected, so all earlier changes count as one.
+    // React 2.9.20 notices changes only once it observes the agent. Until the first such change, it has all attributes.
     this.#note("react 2.9.20", first && [(this.#lastChanged ?? first.attributes)[STATE]]);
     this.#note("swift", unmarked.length === 0 ? undefined : unmarked.map(({ attributes }) => attributes[STATE]));
     this.#note("flutter", first && [first.attributes[STATE]]);

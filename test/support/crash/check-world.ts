@@ -26,13 +26,14 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
     promise(uses.join() === idsOf(blocks, "tool_result").join(), "stored uses and results differ");
     for (const call of calls) checkResult(call, blocks, promise);
   }
-  // A form asked in words after its turn is a separate answer, which refers to that turn's answer and is not stored.
+  // If a form is asked in words after its turn has ended, it is a separate answer, which refers to that turn's answer
+  // and is not stored.
   for (const [messageId, previousId] of world.started)
     promise(
       turns.some((turn) => [messageId, previousId].includes(turn.messageId)),
       "an answer was begun and never given",
     );
-  // A cancelled call is reported with the next message, which may never come.
+  // Leaves out canceled calls. They are reported with the next message, which may never come.
   const blocks = turns.flatMap((turn) => turn.blocks);
   const promised = new Set(blocks.filter(({ content }) => isReceipt(content?.["content"])).map(toolUseId));
   for (const block of blocks) promised.delete(outcomeSubject(block));
@@ -73,7 +74,7 @@ function checkCall(call: Call, world: CrashWorld, promise: Promise_): void {
   promise(!isNews || runs.length === 0, `${name}: said not to have run, and has`);
 }
 
-/** The tool received what the person filled in, and nobody was asked the same question twice. */
+/** Checks that the tool received what the person filled in, and that nobody was shown the same form twice. */
 function checkForms({ id, toolName: name, outcome }: Call, calls: readonly Call[], promise: Promise_): void {
   const forms = calls.filter((form) => parentCallId(form) === id);
   const shown = forms.filter(({ executionResolved }) => executionResolved === "client");

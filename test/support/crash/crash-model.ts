@@ -34,13 +34,17 @@ function plan(history: readonly HistoryMessage[]): readonly PlannedUse[] {
   return (JSON.parse(task.slice(3)) as PlannedUse[][])[done] ?? [];
 }
 
-/** The reason for which the real API would refuse the request, or `undefined`. */
+/** Why the real API would refuse the request, or `undefined` if it would not. */
 export function verdictOf({ history, toolChoice, tools }: Parameters<OpenStream>[0]): string | undefined {
   const input = { model: "m", maxTokens: 1_000, tools, messages: history, toolChoice: { type: toolChoice } };
   return validateRequest({ ...buildRequest(input), stream: true }, new IssuedContent());
 }
 
-/** @param pause called between two events; rejects or hangs as the worker does */
+/**
+ * Streams the reply that the last message in the history asks for.
+ *
+ * @param pause called before each event; does not resolve while the worker is dead or frozen
+ */
 export async function* think(
   request: Parameters<OpenStream>[0],
   signal: AbortSignal,

@@ -46,11 +46,13 @@ export type ToolName = keyof typeof TOOLS;
 
 export interface Scenario {
   readonly seed: number;
-  /** The number of effects after which each worker dies. One more worker continues to the end. */
+  /**
+   * After how many effects each worker dies. When the last of these workers has died, one more continues to the end.
+   */
   readonly deaths: readonly number[];
-  /** For the workers that freeze instead: how long after the takeover each wakes up. */
+  /** How long after the takeover a worker wakes up, if it freezes instead of dying; otherwise undefined. */
   readonly wakesAfterMs: readonly (number | undefined)[];
-  /** Statements that fail, by their number in the session. */
+  /** Statements that fail, by their number, counted over all workers. */
   readonly failures: readonly (readonly [statement: number, how: Failure])[];
   readonly messages: readonly (readonly (readonly PlannedUse[])[])[];
   readonly gapMs: number;
@@ -167,7 +169,7 @@ export class CrashWorld {
   async #open(): Promise<void> {
     const number = ++this.workers;
     const worker = new DyingWorker(number, {
-      // The first worker has nothing to resume, so it dies later.
+      // The first worker dies four effects later, because it has nothing to resume.
       effects: (this.#scenario.deaths[number - 1] ?? Number.POSITIVE_INFINITY) + (number === 1 ? 4 : 0),
       onGone: () => {
         this.#session = undefined;
@@ -234,7 +236,8 @@ export class CrashWorld {
   }
 
   /**
-   * A worker that was frozen must do nothing once another has claimed its session. The n-th worker made the n-th claim.
+   * Records a fault if a worker that was frozen acts although another worker has claimed its session. The n-th worker
+   * made the n-th claim, so a higher epoch is the claim of a later worker.
    */
   async #mayAct(worker: DyingWorker, what: string): Promise<void> {
     if (worker.state !== "awake again") return;
@@ -259,7 +262,7 @@ export class CrashWorld {
     return {
       publish,
       openTranscription,
-      // An agent from an earlier or a later worker.
+      // From the second worker on, the agent of another worker is in the room, too.
       get otherAgents() {
         return workers() > 1 ? ["other"] : [];
       },

@@ -3,10 +3,10 @@ import type { Sql } from "../../../src/store/database/pool.ts";
 /** A promise that never settles: a dead worker receives nothing. */
 export const never = <Value>(): Promise<Value> => new Promise(() => {});
 
-/** How the database fails one statement: it refuses the statement, or runs it and its answer is lost. */
+/** How the database fails one statement: it refuses the statement, or runs it, but the answer is lost. */
 export type Failure = "refused" | "answer lost";
 
-/** The statements in progress on the real database, from all workers. */
+/** All workers' access to the real database: counts the statements in progress, and makes planned statements fail. */
 export class Traffic {
   count = 0;
   #sent = 0;
@@ -37,8 +37,8 @@ export class Traffic {
 
 /**
  * A worker that dies or freezes after its n-th external effect: a statement sent or answered, a message published, a
- * tool started, a model request. From then on it does nothing and receives nothing. A frozen worker later wakes up
- * where it was, when another worker has long owned its session.
+ * tool started, a model request. From then on it does nothing and receives nothing. A frozen worker wakes up later and
+ * continues where it was, although another worker now owns its session.
  */
 export class DyingWorker {
   readonly number: number;
@@ -57,7 +57,10 @@ export class DyingWorker {
     return this.state !== "gone";
   }
 
-  /** Resolves when the worker continues, if it ever does. */
+  /**
+   * Resolves at once if the worker is alive. A frozen worker's promise resolves when it wakes up, a dead worker's
+   * never.
+   */
   untilAwake(): Promise<void> {
     return this.isAlive ? Promise.resolve() : this.#awake.promise;
   }
@@ -87,7 +90,7 @@ export class DyingWorker {
       apply: (target, self, values: unknown[]) => {
         const query = Reflect.apply(target, self, values) as Promise<unknown>;
         if (!isTemplate(values[0])) return query;
-        // Statements for live events do not count, because nothing depends on them.
+        // Statements for live events do not count as effects, because nothing depends on them.
         const isCounted = !values[0].join("").includes("json_array_elements_text(");
         const then = query.then.bind(query);
         let answer: Promise<unknown> | undefined;

@@ -3,7 +3,7 @@ import type { Message, MessageBody } from "../../../src/protocol/messages/messag
 import { decode, encode, fakeParticipant, type FakeSession } from "./fake-session.ts";
 import type { VirtualClock } from "../virtual-clock.ts";
 
-/** Numbers from 0 to 1, always the same for the same seed (mulberry32). */
+/** Returns a function that generates numbers from 0 to 1, always the same ones for the same seed (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -14,11 +14,11 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** The faults of an unreliable room. */
+/** The faults of an unreliable room. Each is a share of all packets. */
 export interface RoomFaults {
   readonly lost: number;
   readonly doubled: number;
-  /** The share of packets that arrive much later than others. */
+  /** Packets that arrive much later than others. */
   readonly late: number;
 }
 
@@ -174,7 +174,7 @@ export class FakeClient {
     this.send({ type: "tool_use_result", body: result }, () => this.#room.note("answer", this.identity, result.id));
   }
 
-  /** Usually claims the call. On a repeated request, repeats its first decision. */
+  /** Claims the call, declines it or stays silent, at random. Never changes a decision that it has sent. */
   #claim(stanzaId: number, id: string, isKnown: boolean): boolean {
     const room = this.#room;
     const choice = isKnown ? 0 : room.random();

@@ -123,8 +123,8 @@ export function encode(stanzaId: number, message: Message): Uint8Array {
 }
 
 /**
- * Decodes a message from the worker. Throws if our own decoder does not know it, because the worker must never send
- * such a message.
+ * Decodes a message from the worker. Throws if our own decoder does not know the type, because the worker must never
+ * send a message of such a type.
  */
 export function decode(bytes: Uint8Array): ReceivedMessage {
   const incoming = decodeEnvelope(bytes);

@@ -17,14 +17,14 @@ export class FakeVoice implements VoicePort {
     this.asideMs = asideMs;
   }
 
-  /** Lets the participant speak until the returned function is called. */
+  /** Makes the participant speak until the returned function is called. */
   speakOver(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#quiet = promise;
     return resolve;
   }
 
-  /** Lets the answer's words be spoken until the returned function is called. */
+  /** Makes the answer's words last until the returned function is called. */
   holdWords(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#heard = promise;

@@ -15,10 +15,7 @@ export interface Heard {
 
 const AGENT: RoomPeer = { identity: "agent-1", isAgent: true };
 
-/**
- * A room in memory with one client and a worker's side: the client's side is a `Transport`, and the test plays the
- * worker.
- */
+/** A room in memory with one client and one worker. The client uses `transport`, and the test plays the worker. */
 export class MemoryRoom {
   readonly heard: Heard[] = [];
   readonly #peers = new Map<string, RoomPeer>();

@@ -124,7 +124,11 @@ class PublishedTurn {
     });
   }
 
-  /** Ends the answer's speech after the turn has ended. */
+  /**
+   * Publishes and stores the end of the answer's speech, which comes after the end of the turn.
+   *
+   * @param heard what was heard of the answer, if it was interrupted
+   */
   async speak(heard?: string): Promise<void> {
     const state = heard === undefined ? "completed" : "interrupted";
     this.tell({ type: "turn_spoken", state, heard });

@@ -7,7 +7,10 @@ import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { processesIn } from "../../worker/support/run-main.ts";
 import { tempFolder } from "../temp-folder.ts";
 
-/** Starts a program in its own process group, as servers do, and waits. Records the ids of the run and the program. */
+/**
+ * A test that starts a program in its own process group, as servers do, and then waits forever. It writes the process
+ * ids of the run and of the program to noted.json.
+ */
 const WAITING_TEST = `
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";

@@ -1,14 +1,14 @@
 import { listChildren, processStart } from "../../../src/worker/process/running-processes.ts";
 import { watchParent } from "../../../src/worker/process/watch-parent.ts";
 
-/** Containers take some seconds to be removed. */
+/** How long processes may take to end before they are killed. Removing containers takes some seconds. */
 const GRACE_MS = 15_000;
 const CHECK_EVERY_MS = 50;
 
 /**
- * Ends all descendants of this process, the main process of a test run, when it exits. It exits on signals, after which
- * Vitest cleans nothing up, and when the npm that started it exits, because a supervisor's SIGTERM to npm does not
- * reach us.
+ * Ends all descendants of this process, the main process of a test run, when it exits. Also makes it exit on signals,
+ * after which Vitest would clean nothing up, and when the npm that started it exits: npm does not pass on a SIGTERM
+ * from a supervisor.
  */
 export function endWithRun(): void {
   watchParent(() => process.exit(143));
@@ -19,7 +19,7 @@ export function endWithRun(): void {
   process.once("exit", endDescendants);
 }
 
-/** Blocks, because an exit handler cannot await anything. */
+/** Waits for the descendants by blocking this process, because an exit handler cannot await anything. */
 function endDescendants(): void {
   const pids = listDescendants(process.pid);
   const running = () => pids.filter((pid) => processStart(pid) !== undefined);

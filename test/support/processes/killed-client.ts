@@ -3,8 +3,8 @@ import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
 import { decodeEnvelope } from "../../../src/protocol/codec/decode-envelope.ts";
 
 /**
- * A client process to be killed: joins, announces the tool `scan` and never answers. It reports when the tool is known,
- * and when it is asked to run it.
+ * A client process for a test to kill. It joins, announces the tool `scan` and never answers. It prints `ready` once
+ * the worker knows the tool, and `asked` when it is asked to run the tool.
  */
 const [url = "", token = ""] = process.argv.slice(2);
 const room = new Room();

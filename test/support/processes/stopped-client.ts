@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Room } from "@livekit/rtc-node";
 import { connect } from "../../../src/client/index.ts";
 
-/** A client process to be stopped and continued. Its tool `scan` reports that it runs, and ends after a moment. */
+/** A client process for a test to stop and continue. Its tool `scan` prints `ran`, and ends after 0.3 s. */
 const [url = "", token = "", timeoutMs = ""] = process.argv.slice(2);
 const room = new Room();
 await room.connect(url, token, { autoSubscribe: false, dynacast: false });

@@ -20,7 +20,7 @@ export interface WorkerProcessOptions {
   readonly leaseMs: number;
 }
 
-/** A job in its own process, to be stopped and continued. Its tool `act` reports that it runs. */
+/** A job in its own process, for a test to stop and continue. Its tool `act` prints `ran`. */
 const options = JSON.parse(process.argv[2] ?? "") as WorkerProcessOptions;
 const { roomName, jobId, token, livekit, databaseUrl, modelUrl, leaseMs } = options;
 const room = new Room();

@@ -4,12 +4,12 @@ import { type Browser, chromium } from "playwright-core";
 import { runCommand } from "../processes/run-in-our-environment.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
-/** Without a font, every letter would be the same box. */
+/** The Debian packages to install. Without the fonts, Chromium would show every letter as the same box. */
 const PACKAGES = ["chromium", "fonts-dejavu-core"];
 /**
  * Features to turn off. The first three make each window load things for its address bar, which takes half a second of
- * CPU time for each tab in a test. Our flag replaces Playwright's own, so the list repeats the features in Playwright's
- * flag that could affect a test.
+ * CPU time for each tab in a test. The others are those in Playwright's own flag that could affect a test: our flag
+ * replaces Playwright's.
  */
 const OFF = [
   "WebUIOmniboxPopup",
@@ -28,7 +28,7 @@ const OFF = [
 ];
 const FLAGS = [
   `--disable-features=${OFF.join(",")}`,
-  // Containers run as root, and have a small /dev/shm.
+  // For containers, which run as root and have a small /dev/shm.
   "--no-sandbox",
   "--disable-dev-shm-usage",
   "--disable-gpu",
@@ -73,7 +73,7 @@ async function installChromium(): Promise<string> {
       ...PACKAGES,
     ]);
   try {
-    // A fresh machine has no package lists.
+    // The first attempt fails on a fresh machine, which has no package lists.
     await install().catch(async () => {
       await runCommand("apt-get", ["update"]);
       await install();

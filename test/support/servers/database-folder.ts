@@ -5,7 +5,7 @@ const MEMORY = "/dev/shm";
 const NEEDED_BYTES = 2 * 1_024 ** 3;
 
 /**
- * The folder for tests' database files: in memory, if there is enough. PostgreSQL creates and removes thousands of
+ * The folder for tests' database files: in memory, if 2 GB are free there. PostgreSQL creates and removes thousands of
  * files, and ext4 is slow to place a new file where many were removed in the last minute.
  */
 export function databaseFolder(): string {

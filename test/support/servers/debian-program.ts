@@ -7,7 +7,7 @@ const CACHE = join(import.meta.dirname, "../../../.cache");
 
 export interface DebianProgram {
   readonly command: string;
-  /** The folder with the program's libraries, unless the system has them. */
+  /** The folder with the program's libraries; empty if the system has them. */
   readonly libraries: string;
 }
 
@@ -28,7 +28,7 @@ export async function debianProgram({ name, path }: Wanted): Promise<DebianProgr
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
   const installed = folders.map((folder) => join(folder, basename(path))).find((each) => existsSync(each));
   if (installed !== undefined) return { command: installed, libraries: "" };
-  // The package's files, as if it were installed there.
+  // The folder in the cache with the package's files, at the same paths as if the package were installed.
   const root = join(CACHE, name);
   if (!existsSync(root)) await unpackPackages(name, root);
   const [library] = await Array.fromAsync(glob("usr/lib/*/lib*.so*", { cwd: root }));
@@ -60,7 +60,7 @@ async function download(name: string, archives: string): Promise<void> {
   const options = [`Dir::Cache::Archives=${archives}`, "Debug::NoLocking=true", "APT::Sandbox::User="];
   const flags = ["--yes", "--download-only", "--no-install-recommends", ...options.flatMap((option) => ["-o", option])];
   const get = () => runCommand("apt-get", ["install", ...flags, name]);
-  // A fresh machine has no package lists, and only root can load them.
+  // The first attempt fails on a fresh machine, which has no package lists. Only root can load them.
   await get().catch(async () => {
     await runCommand("apt-get", ["update"]).catch(() => {});
     await get();

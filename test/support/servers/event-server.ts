@@ -18,7 +18,7 @@ export interface ReadEvent {
 
 interface ServerOptions {
   readonly databaseUrl: string;
-  /** @defaultValue the database's address; with undefined, the server polls */
+  /** The address for PostgreSQL's notifications. With undefined, the server polls. @defaultValue `databaseUrl` */
   readonly listenUrl?: string | undefined;
   readonly times?: SseTimes;
   readonly checkMs?: number;
@@ -136,7 +136,7 @@ export class EventReader implements AsyncDisposable {
   readonly events: ReadEvent[] = [];
   /** Everything received, including comments. */
   text = "";
-  /** Settles when the stream ends; true if it ended properly. */
+  /** Resolves when the stream ends: to true if it ended properly, to false if the connection broke. */
   readonly ended: Promise<boolean>;
   readonly #controller: ReadableStreamDefaultReader<Uint8Array>;
   #wake = () => {};

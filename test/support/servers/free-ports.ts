@@ -3,12 +3,13 @@ import { isUdpPortFree, probeTcpPort } from "../../../src/worker/process/ports.t
 
 const FIRST = 20_000;
 /**
- * The end of the ranges, below the ports that Linux assigns to outgoing connections: such a connection may take a free
- * port at any moment.
+ * Where the ranges end: below the ports that Linux assigns to outgoing connections. Such a connection could take a port
+ * that was just found free.
  */
 const END = Number(readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split(/\s/)[0]);
 /**
- * Each process in a run has its own range, so two never find the same port free. The run's main process uses range 0.
+ * How many ports each process in a run has for itself, so that no two processes find the same port free. The run's main
+ * process has the first range.
  */
 const RANGE_SIZE = 300;
 const range = FIRST + Number(process.env["VITEST_POOL_ID"] ?? 0) * RANGE_SIZE;

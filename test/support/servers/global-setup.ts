@@ -31,8 +31,8 @@ const RUNS = join(databaseFolder(), `parley-test-runs-${userInfo().uid}`);
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   endWithRun();
-  // For every livekit-server in the run. With Go's default, garbage collection takes a fifth of the server's CPU time,
-  // by Go's own measurement.
+  // Makes every livekit-server in the run collect garbage less often. With Go's default, garbage collection takes a
+  // fifth of the server's CPU time, by Go's own measurement.
   process.env["GOGC"] ??= "400";
   await clearKilledRuns();
   // Built here, once for the run. If two test files built the page at the same time, each would remove it while the
@@ -61,7 +61,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("databaseAdminUrl", database.url);
   return async () => {
     await Promise.all([livekit.close(), database.close()]);
-    // PostgreSQL's own processes outlive it by a moment.
+    // PostgreSQL's child processes exit a moment later than PostgreSQL, and may still write to the folder.
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   };
 }
@@ -74,7 +74,7 @@ async function easeDatabase(databaseUrl: string): Promise<void> {
   const sql = connect(databaseUrl, { maxConnections: 1 });
   await sql`alter system set fsync = off`;
   await sql`alter system set autovacuum = off`;
-  // Every new connection has to prove the password, which takes 4,096 rounds by default.
+  // Every new connection has to prove the password, which takes 4,096 rounds of hashing by default.
   await sql`set scram_iterations = 1`;
   const { username, password } = new URL(databaseUrl);
   await sql.unsafe(`alter role ${username} password '${password}'`);

@@ -157,7 +157,7 @@ export interface OtlpSpan {
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
   readonly name: string;
-  /** 1 INTERNAL, 3 CLIENT */
+  /** 1 is INTERNAL, 3 is CLIENT. */
   readonly kind: number;
   /** Nanoseconds since the epoch; the last few digits are rounded. */
   readonly start: number;
@@ -165,7 +165,7 @@ export interface OtlpSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly events: readonly { readonly name: string; readonly attributes: Readonly<Record<string, unknown>> }[];
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  /** 0 unset, 2 error */
+  /** 0 is unset, 2 is an error. */
   readonly status: number;
   readonly scope: string;
   readonly resource: Readonly<Record<string, unknown>>;

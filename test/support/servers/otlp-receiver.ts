@@ -18,7 +18,7 @@ export class OtlpReceiver implements AsyncDisposable {
   readonly spans: OtlpSpan[] = [];
   readonly metrics: OtlpMetric[] = [];
   readonly logs: OtlpLog[] = [];
-  /** Every request body, unmodified: whatever must not leak must not appear in it in any form. */
+  /** Every request body, unmodified, for a test to search for content that must not leak. */
   readonly bodies: Buffer[] = [];
   behavior: Behavior = "take";
   readonly #server = createServer((request, response) => void this.#handle(request, response));

@@ -21,7 +21,7 @@ interface PgBouncerOptions {
   readonly poolSize?: number;
 }
 
-/** A PgBouncer in front of all databases of a server. */
+/** Starts a PgBouncer in front of all databases of a server. */
 export async function startPgBouncer(databaseUrl: string, options: PgBouncerOptions = {}): Promise<PgBouncer> {
   const { mode = "transaction", poolSize = 3 } = options;
   const program = await debianProgram({ name: "pgbouncer", path: "usr/sbin/pgbouncer" });

@@ -10,7 +10,7 @@ interface Link {
 
 /**
  * A TCP proxy for a database, or for LiveKit's signaling, that can be slow, silent or gone. `await using` closes it.
- * Both directions keep their order. Only `cut` and `loseNextAnswer` lose anything.
+ * The bytes of each direction keep their order. Only `cut` and `loseNextAnswer` lose anything.
  */
 export class TcpProxy {
   /** The server's URL, with the proxy's address. */

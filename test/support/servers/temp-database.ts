@@ -19,12 +19,15 @@ export interface TempDatabase extends AsyncDisposable {
   readonly drop: () => Promise<void>;
 }
 
-/** An arbitrary number. Workers queue for this lock while one of them builds the template. */
+/**
+ * The number of a PostgreSQL lock, chosen arbitrarily. Processes wait for this lock while one of them builds the
+ * template.
+ */
 const TEMPLATE_LOCK = 4_507_232;
 
 /**
- * Used databases of this process that were emptied for reuse. PostgreSQL writes 400 files for a new database; emptying
- * the six tables that a test has filled takes a fraction of that.
+ * Databases that this process has used, and emptied for reuse. Emptying the six tables that a test has filled takes a
+ * fraction of the time that PostgreSQL takes to write the 400 files of a new database.
  */
 const spares: string[] = [];
 
@@ -97,7 +100,7 @@ async function removeDatabase(name: string): Promise<void> {
 }
 
 /**
- * Closes a database's connections, empties and renames it, so that no client finds the old name.
+ * Prepares a used database for reuse: closes its connections, renames it so that no client finds it, and empties it.
  *
  * @returns the new name; undefined for a database that cannot be reused
  */
@@ -107,7 +110,7 @@ async function toSpare(name: string): Promise<string | undefined> {
   await sql`select pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = ${name}`;
   const isRenamed = await sql`alter database ${sql(name)} rename to ${sql(spare)}`.then(
     () => true,
-    // A new connection was opened meanwhile.
+    // A client has connected again meanwhile.
     () => false,
   );
   if (!isRenamed) return undefined;
@@ -118,7 +121,7 @@ async function toSpare(name: string): Promise<string | undefined> {
 
 let form: Promise<string> | undefined;
 
-/** The form of a migrated database that no test has changed. */
+/** The form (see `emptied`) of a migrated database that no test has changed. */
 async function migratedForm(): Promise<string> {
   form ??= newDatabase().then(async (name) => {
     const found = await emptied(name);
@@ -131,7 +134,7 @@ async function migratedForm(): Promise<string> {
 /**
  * Empties all tables.
  *
- * @returns the database's form: the names of all its objects, and its settings
+ * @returns the database's form: a hash of its settings and of the names of all its objects
  */
 async function emptied(name: string): Promise<string> {
   const sql = connectAdmin(urlOf(name));
@@ -145,7 +148,8 @@ async function emptied(name: string): Promise<string> {
 }
 
 /**
- * Truncating small tables takes PostgreSQL 66 ms, deleting their rows less than one. In replica mode no triggers run.
+ * Deletes the rows of small tables, which takes PostgreSQL less than 1 ms; truncating these tables would take 66 ms. In
+ * replica mode, no triggers run.
  */
 const EMPTY_TABLES = `
   set session_replication_role = replica;
@@ -176,7 +180,7 @@ const FORM = `
  */
 async function buildTemplate(): Promise<string> {
   const name = `parley_template_${await migrationsHash()}`;
-  // The lock belongs to this connection.
+  // Uses a connection of its own, because closing the connection releases the lock.
   const sql = connectAdmin();
   try {
     await sql`select pg_advisory_lock(${TEMPLATE_LOCK})`;

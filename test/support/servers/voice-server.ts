@@ -3,10 +3,13 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type WebSocket, WebSocketServer } from "ws";
 
-/** Seconds for each letter and each digit of a word: a number takes much longer than as many letters. */
+/**
+ * How many seconds the voice takes for a letter and for a digit: a number takes much longer than a word of the same
+ * length.
+ */
 const LETTER = 0.06;
 const DIGIT = 0.35;
-/** Silence after a word, and after the last word in a sentence. */
+/** How many seconds of silence follow a word, and the last word of a sentence. */
 const GAP = 0.05;
 const PAUSE = 0.45;
 /** How much sound is sent at a time, and how long generating it takes, in ms. */
@@ -38,7 +41,7 @@ export function timesOf(text: string): { readonly words: readonly TimedWord[]; r
 
 interface Made {
   readonly sound: Buffer;
-  /** The words that this sound completes, timed from the start of the text's sound. */
+  /** The words that end in this piece of sound. Their times count from the start of the text's sound. */
   readonly words: readonly TimedWord[];
 }
 
@@ -72,9 +75,9 @@ interface Options {
  * generates the sound five times as fast as it plays.
  */
 export class VoiceServer implements AsyncDisposable {
-  /** For `http://` and `ws://`. */
+  /** The address of the server, which also accepts `ws://` instead of `http://`. */
   readonly url: string;
-  /** The texts it was asked to speak, by connection. */
+  /** For each connection, the texts that the server was asked to speak. */
   readonly said: string[][] = [];
   readonly #hasTimes: boolean;
   readonly #close: () => Promise<void>;

@@ -17,7 +17,7 @@ export class WebhookReceiver implements AsyncDisposable {
   readonly secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
   /** All webhooks with a valid signature, including those answered with an error. */
   readonly received: Received[] = [];
-  /** The responses to the first webhook, the second, …; 204 after that. */
+  /** The responses to send, in order. Once all have been sent, every webhook gets a 204. */
   answers: Answer[] = [];
   readonly #webhook = new Webhook(this.secret);
   readonly #server = createServer((request, response) => void this.#handle(request, response));

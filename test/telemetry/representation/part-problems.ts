@@ -12,7 +12,7 @@ export function readSchema(file: string): AnySchema {
   return JSON.parse(readFileSync(`${FOLDER}/${file}`, "utf8")) as AnySchema;
 }
 
-/** The errors that a schema in `schemas/genai/` finds in the value. */
+/** Returns the errors that a schema in `schemas/genai/` finds in a value. */
 export function problemsBy(schema: string, value: unknown): string[] {
   const validate = ajv.getSchema(schema);
   if (validate === undefined) throw new TypeError(`there is no schema ${schema}`);
@@ -20,7 +20,7 @@ export function problemsBy(schema: string, value: unknown): string[] {
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath}: ${message}`);
 }
 
-/** Checks a part against the kinds that its representation allows. Exactly one must match. */
+/** Returns the errors of a part. The part must match exactly one of the kinds that its representation allows. */
 export function problemsOfPart(part: unknown, representation: Representation): string[] {
   return problemsBy(`message-part.json#/$defs/${representation}`, part);
 }

@@ -11,8 +11,8 @@ import { toToolDefinitions } from "../../../src/telemetry/representation/to-tool
 import { recordedTurn } from "./recorded-turn.ts";
 
 /**
- * `docs/gen-ai/` in open-telemetry/semantic-conventions at v1.41.1, which is not part of this repository. Without the
- * folder these tests are skipped, and parts are checked only against `schemas/genai/`.
+ * The folder `docs/gen-ai/` of open-telemetry/semantic-conventions at v1.41.1, which is not part of this repository.
+ * Without it, these tests are skipped, and parts are checked only against `schemas/genai/`.
  */
 const folder = process.env["GENAI_SCHEMAS"];
 

@@ -13,8 +13,8 @@ const serverUse = (id: string, name: string, input: JsonObject): JsonObject => (
 });
 
 /**
- * One turn with everything, as the API sends it and the worker stores it. Results do not directly follow their calls,
- * the call `srv_fetch` never received a result, and `srv_lost` is a result whose call is gone.
+ * A turn with blocks of every kind, as the API sends them and the worker stores them. Results do not directly follow
+ * their calls. The call `srv_fetch` never received a result, and `srv_lost` is a result whose call is gone.
  */
 export const recordedTurn: readonly HistoryBlock[] = [
   toStoredBlock({ type: "thinking", thinking: "Two searches.", signature: "sig_1" }),

@@ -14,7 +14,7 @@ import { tableAgent } from "../table-agent.ts";
 
 const folder = forEachTest(() => tempFolder());
 const file = () => join(folder.path, "where.cassette.json");
-/** Matches no known format of keys. */
+/** An API key whose format matches no known one. */
 const KEY = "very-secret-key-of-a-gateway";
 
 afterEach(() => vi.unstubAllEnvs());

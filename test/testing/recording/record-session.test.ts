@@ -57,7 +57,7 @@ async function failureOf(file: string): Promise<string | undefined> {
   return run?.failure;
 }
 
-/** The duration of the test in a file. The test must pass. */
+/** Returns how many ms the test in a file takes. The test must pass. */
 async function timeOf(file: string): Promise<number> {
   const [run] = await Array.fromAsync(runScenario(file));
   expect(run?.failure).toBeUndefined();
@@ -93,7 +93,7 @@ test("a stored session becomes a test that passes", async () => {
   });
 });
 
-/** Runs a session with an agent that greets, in a room. The participant's name differs from the one that tests use. */
+/** Runs a session in a room, with an agent that greets. The participant's name differs from the one that tests use. */
 async function recordGreeted(greeting: string | { ask: string }, replies: readonly string[]) {
   const greeted = join(folder.path, `${createId()}.config.ts`);
   const values = { instructions: "Be brief.", greeting, toolsFolder: resolve("test/fixtures/testing/tools") };
@@ -115,7 +115,7 @@ async function recordGreeted(greeting: string | { ask: string }, replies: readon
   const file = join(folder.path, `${room}.talk.yaml`);
   const recorded = await recordSession({ databaseUrl: database.url, room, config: greeted, file });
   const written = await writeScenario(database.sql, { sessionId, room, tools: new Map() });
-  // The test as the page saves it names no config, so the path of the agent's is added.
+  // The test that the page saves does not name a config, so the path of the agent's config is added.
   const yaml = "yaml" in written ? stringify({ ...(parse(written.yaml) as object), config: basename(greeted) }) : "";
   return { recorded, file, yaml };
 }
@@ -171,7 +171,7 @@ test("a tool that took a while takes as long again, and one that answered immedi
   const [slow, quick] = device.get_location;
   expect(slow?.late).toBeGreaterThanOrEqual(400);
   expect(quick).toMatchObject({ answer: { value: "Rome" } });
-  // On a busy machine, even an immediate answer takes a while.
+  // On a busy machine, even an answer without a delay takes a while.
   expect(quick?.late ?? 0).toBeLessThan(400);
   const startedAt = performance.now();
   expect(await failureOf(file)).toBeUndefined();
@@ -196,7 +196,7 @@ test("a test includes the model's own time, without that of the tools", async ()
   const script = await scriptOf(room, join(folder.path, `${room}.script.talk.yaml`));
   const { turns } = parse(await readFile(script, "utf8")) as { turns: { model: { late?: number }[] }[] };
   expect(turns[0]?.model[1]?.late).toBe(took);
-  // The test waits for the device as long as the agent does, 1.2 s. Then the model takes 400 ms.
+  // The test waits for the device for 1.2 s, as long as the agent did. After that, the model takes 400 ms.
   expect(await timeOf(file)).toBeGreaterThanOrEqual(1_600);
   expect(await timeOf(script)).toBeGreaterThanOrEqual(1_600);
 });
@@ -260,7 +260,7 @@ function anyTalk(seed: number): StoredTurn[] {
   });
 }
 
-/** The same session as a test in a single file, which contains the model's replies. */
+/** Writes the same session as a test in a single file, which contains the model's replies. */
 async function scriptOf(room: string, file: string): Promise<string> {
   const session = await loadSession(database.sql, { conversationId: room });
   const { tools } = await loadAgent({ config });

@@ -6,7 +6,7 @@ import { CallLedger } from "../../../src/tool/calls/call-ledger.ts";
 import { failure, success } from "../../../src/tool/outcome.ts";
 import { callOf } from "../../support/call.ts";
 
-/** A ledger with one open call, and all the states that it reports. */
+/** Creates a ledger with one open call. Also returns all states that the ledger has reported. */
 function open(changes: Partial<Call> = {}, tools: ConstructorParameters<typeof CallLedger>[1] = new Map()) {
   const states: Call[] = [];
   const record = (call: Call) => void states.push(call);

@@ -34,7 +34,7 @@ const scenario = fc.record({
   onInterrupt: fc.constantFrom<OnInterrupt[]>("finish", "cancel", "block"),
   isListKnown: fc.boolean(),
   isPresent: fc.boolean(),
-  /** The duration of the server's run. With 100 s, it never ends in time. */
+  /** How many ms the run on the server takes. With 100 s, the run never ends in time. */
   runMs: fc.constantFrom(0, 500, 100_000),
   failingSends: fc.array(fc.nat(3), { maxLength: 2 }),
   happenings: fc.array(happening, { maxLength: 10 }),
@@ -44,7 +44,8 @@ type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : neve
 const STEP_MS = 500;
 
 /**
- * Advances time in steps and lets promises settle in between. Vitest's own asynchronous function takes 1 ms per step.
+ * Advances the time in steps, and lets promises settle after each step. Vitest's own asynchronous function is too slow:
+ * it takes 1 ms per step.
  */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left >= 0; left -= STEP_MS) {
@@ -53,7 +54,7 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-/** Plays a scenario, and returns how often the tool may have run on the client and did run on the server. */
+/** Plays a scenario. Returns whether the tool may have run on the client, and how often it has run on the server. */
 async function play({ happenings, ...setup }: Scenario) {
   let runs = 0;
   const run = () => {

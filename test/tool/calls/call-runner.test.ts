@@ -23,7 +23,7 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 const state = (ports: MemoryPorts) =>
   ports.settled.map(({ outcome }) => (outcome && "errorCode" in outcome ? outcome.errorCode : outcome?.state));
 
-/** Requests for calls that had not ended: any recipient may run the call. */
+/** The requests that were sent before their call had ended, so that a recipient may still run the call. */
 const openRequests = (ports: MemoryPorts) => ports.requests.filter(({ outcome }) => !outcome);
 
 test("a server tool's request is sent before it runs, its result after", async () => {

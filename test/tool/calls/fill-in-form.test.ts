@@ -7,7 +7,7 @@ import { announced, MemoryPorts, serverTool } from "../memory-ports.ts";
 const SCHEMA = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
 const ANNOUNCED = announced(ASK_USER, { input: compileForeignSchema(ASK_USER_SCHEMA), timeoutMs: 60_000 });
 
-/** A call whose tool has asked the participant's device for a name. */
+/** Starts a call whose tool asks the participant's device for a name. */
 async function asking(options: ConstructorParameters<typeof MemoryPorts>[0] = {}, count = 1) {
   const answers: Elicited[] = [];
   const ask = serverTool("ask", {

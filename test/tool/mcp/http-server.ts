@@ -12,7 +12,7 @@ export class HttpToolServer implements AsyncDisposable {
   readonly notes: string[] = [];
   readonly headers: IncomingMessage["headers"][] = [];
   readonly tools: readonly Tool[];
-  /** Whether it accepts new sessions. */
+  /** Whether the server accepts new sessions. */
   isOpen = true;
   #port = 0;
   #http: Server | undefined;
@@ -52,7 +52,7 @@ export class HttpToolServer implements AsyncDisposable {
     this.#http = http;
   }
 
-  /** Answers 404 to all existing sessions, whose connections and event streams stay open. */
+  /** From now on, answers 404 to all existing sessions. Their connections and event streams stay open. */
   forget(): void {
     this.#sessions = new Map();
   }
@@ -71,7 +71,7 @@ export class HttpToolServer implements AsyncDisposable {
     return transport;
   }
 
-  /** Stops the server as if its process was killed. */
+  /** Stops the server as if its process had been killed. */
   async stop(): Promise<void> {
     const http = this.#http;
     this.#http = undefined;

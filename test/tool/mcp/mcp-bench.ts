@@ -8,14 +8,14 @@ import { MemoryPorts } from "../memory-ports.ts";
 export const STDIO_SERVER = new URL("../../fixtures/mcp/stdio-server.ts", import.meta.url).pathname;
 export const SILENT_SERVER = new URL("../../fixtures/mcp/silent-server.ts", import.meta.url).pathname;
 
-/** The servers in a config, in a session that keeps its calls in memory. */
+/** Connects to the servers in a config, in a session that keeps its calls in memory. */
 export class McpBench implements AsyncDisposable {
   readonly servers: McpServers;
   readonly ports: MemoryPorts;
   readonly logged: Record<string, unknown>[] = [];
-  /** The prefix of a server's tools, each time the server has listed them. */
+  /** One entry each time that a server has listed its tools: the prefix of these tools. */
   readonly listed: string[] = [];
-  /** For each entry in `listed`, whether all servers had listed their tools by then. */
+  /** One entry for each entry in `listed`: whether all servers had listed their tools by then. */
   readonly areAllListed: boolean[] = [];
 
   constructor(config: Parameters<typeof mcpServersSchema.parse>[0], own: Record<string, ServerTool> = {}) {

@@ -13,8 +13,8 @@ import { McpBench, STDIO_SERVER } from "./mcp-bench.ts";
 const HOST = new URL("../../fixtures/mcp/host.ts", import.meta.url).pathname;
 
 /**
- * Returns a function that lists those processes that are still running: the server's own, and those that the server has
- * started.
+ * Returns a function that lists the ids of the processes that are still running. These are the server's own process and
+ * those that the server has started.
  */
 async function processesOf(notes: string): Promise<() => number[]> {
   const pids = Array.from((await readFile(notes, "utf8")).matchAll(/^start\w* (\d+)/gm), ([, pid]) => Number(pid));

@@ -5,7 +5,7 @@ import { HttpToolServer } from "./http-server.ts";
 import { McpBench, STDIO_SERVER } from "./mcp-bench.ts";
 import { announced } from "../../support/client-tool.ts";
 
-/** The names of the tools offered to the model, for each of its requests. */
+/** Returns the names of the tools that each request to the model offers. */
 function offered(agent: TestAgent): string[][] {
   return agent.model.requests.map(({ body }) => ((body["tools"] ?? []) as { name: string }[]).map(({ name }) => name));
 }

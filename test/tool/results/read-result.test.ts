@@ -86,7 +86,7 @@ test("the texts in a result's blocks are truncated to the limit for one result",
   ]);
 });
 
-/** The outcome of a call whose tool returned these parts in addition to a result. */
+/** Reads the result of a call whose tool returned these parts in addition to `{ done: true }`. */
 const endOf = (parts: object) => read({ result: { done: true }, ...parts });
 const because = (where: string) => expect.stringContaining(`The tool has run, but its result cannot be used: ${where}`);
 
@@ -161,7 +161,7 @@ test("broken pictures of the maximum size delay nobody", () => {
   const types = Array.from({ length: 8 }, () => mediaTypeOf(broken));
 
   expect(types.filter((type) => !("fault" in type))).toEqual([]);
-  // With one step per byte, each of these would take a second.
+  // If it took one step per byte, detecting the type of each of these would take a second.
   expect(performance.now() - begun).toBeLessThan(1_000);
 });
 

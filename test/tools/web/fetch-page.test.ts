@@ -14,7 +14,7 @@ import { listen } from "./local-server.ts";
 
 const never = new AbortController().signal;
 
-/** The real rule with one exception: 127.0.0.1 represents the public internet. 127.0.0.2 stays private. */
+/** The real rules with one exception: 127.0.0.1 counts as the public internet. 127.0.0.2 stays private. */
 const network: Network = {
   resolve: async (host) => (host === "private.test" ? ["127.0.0.2"] : ["127.0.0.1"]),
   isAllowed: (address) => address === "127.0.0.1" || isPublicAddress(address),

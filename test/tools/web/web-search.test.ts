@@ -7,7 +7,10 @@ import { listen } from "./local-server.ts";
 
 const KEY = "very-secret-key";
 
-/** Answers as the three providers do, with the parts of their real answers that matter here and some that do not. */
+/**
+ * Answers like the three providers. The answers contain everything from the real ones that matters here, and some other
+ * parts.
+ */
 const provider: RequestListener = (request, response) => {
   const url = new URL(request.url ?? "", "http://provider");
   let body = "";

@@ -64,7 +64,8 @@ test("it gets no secrets from the worker's environment", async () => {
 
   vi.unstubAllEnvs();
   expect(output).not.toContain("secret");
-  // A program's configuration in its home folder must not be writable by other tools.
+  // Commands must have another home folder: otherwise, tools that write files could change a program's configuration
+  // there.
   expect(output).not.toContain(`HOME=${workspace.root}`);
   const names = output.split("\n").map((line) => line.split("=")[0] ?? "");
   const allowed = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "HOME", "TERM", "PWD", "OLDPWD", "SHLVL", "_", ""];
@@ -140,7 +141,7 @@ test("the operator's shell is used, and a missing one is an error", async () => 
 test.each([
   ["echo x > notes/key", "allow"],
   ["cat < notes/key", "allow"],
-  // A script may run in another folder.
+  // The line is asked about even if no link is involved, because a script may change to another folder.
   ["bash -c 'echo x > ./notes/key'", "ask"],
 ])("a redirection through a link is also checked against the file that it leads to: %s", async (command, plain) => {
   await using workspace = await TempWorkspace.create({ "secrets/key": "x", "plain/key": "x" });

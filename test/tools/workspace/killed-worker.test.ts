@@ -8,7 +8,7 @@ import { TempWorkspace } from "./temp-workspace.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../support/processes/command-process.ts", import.meta.url));
 
-/** Runs the command in a separate process. Returns its first output, the ids of its processes. */
+/** Runs the command in a separate process. Returns the first line of its output: the ids of the command's processes. */
 async function start(command: string, workspace: TempWorkspace) {
   const parent = spawn(process.execPath, [PROGRAM, workspace.root, command], { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = (await once(createInterface({ input: parent.stdout }), "line")) as [string];

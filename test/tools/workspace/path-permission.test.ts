@@ -105,7 +105,7 @@ test("a parent folder that was moved away is noticed", async () => {
   await expect(runTool(read, { path: "a/b/c.md" }, { settings, permitted })).rejects.toThrow("no longer leads");
 });
 
-/** Adds a part to a path that does not change where the path leads. */
+/** Changes the spelling of a path, but not where the path leads. */
 const detour = fc.constantFrom(
   (path: string) => `./${path}`,
   (path: string) => `${path}/`,

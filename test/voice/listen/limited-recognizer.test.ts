@@ -5,7 +5,10 @@ import { LimitedRecognizer } from "../../../src/voice/listen/limited-recognizer.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Returns the given results, one per request. An `undefined` result never arrives. */
+/**
+ * A recognizer that returns the given results, one for each request. If a result is `undefined`, the request is never
+ * answered.
+ */
 class Recognizer extends stt.STT {
   readonly label = "test";
   readonly aborted: boolean[] = [];

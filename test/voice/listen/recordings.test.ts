@@ -9,7 +9,7 @@ import { VoiceAgent, warmUp } from "../../support/voice-agent.ts";
 const RATE = 16_000;
 const MS = RATE / 1_000;
 const WAV_HEADER_BYTES = 44;
-/** People, not synthetic voices. Each recording is one utterance. */
+/** Recordings of people, not of synthetic voices. Each is one utterance. */
 const RECORDINGS = ["ten-of-clubs", "seven-of-clubs", "he-was-not-an-ill-disposed-young-man"];
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ test("in a room, too, the recognizer receives the beginning of the speech", asyn
   await user.play(resampled(spoken, RATE, SPEECH_RATE));
   await expect.poll(() => ears.utterances.length, { timeout: 10_000 }).toBe(1);
   const [heard = new Int16Array()] = ears.utterances;
-  // Opus does not preserve samples. It preserves the loudness of each 10 ms, and blurs where the first sound starts.
+  // Opus does not preserve samples, and blurs where the first sound starts. But it preserves how loud each 10 ms is.
   const first = (sound: Int16Array, later = 0) => {
     const at = Math.max(0, Math.floor(firstSoundMs(sound) / 10) + later);
     return loudness(sound).slice(at, at + 50);
@@ -50,7 +50,7 @@ test("in a room, too, the recognizer receives the beginning of the speech", asyn
   expect(Math.max(...fits)).toBeGreaterThan(0.8);
 });
 
-/** Records what it is asked to recognize, and returns no text. */
+/** A recognizer that records the sound that it receives, and returns no text. */
 class Recorded extends stt.STT {
   readonly label = "recorded";
   readonly utterances: Int16Array[] = [];
@@ -93,18 +93,18 @@ function resampled(sound: Int16Array, from: number, to: number): Int16Array {
   return joined(...frames.map(({ data }) => data));
 }
 
-/** The position of `part` in `whole`; -1 if `whole` does not contain it unchanged. */
+/** Returns the position of `part` in `whole`, or -1 if `whole` does not contain it unchanged. */
 function indexOf(whole: Int16Array, part: Int16Array): number {
   return Buffer.from(whole.buffer).indexOf(Buffer.from(part.slice().buffer)) / 2;
 }
 
-/** The start of the first sound that is at least a twentieth as loud as the loudest one, in ms. */
+/** Returns when the first sound starts that is at least a twentieth as loud as the loudest one, in ms. */
 function firstSoundMs(sound: Int16Array): number {
   const loudest = sound.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
   return sound.findIndex((sample) => Math.abs(sample) >= loudest * 0.05) / MS;
 }
 
-/** The loudness of each 10 ms. */
+/** Returns the loudness of each 10 ms. */
 function loudness(sound: Int16Array): number[] {
   return Array.from({ length: Math.floor(sound.length / MS / 10) }, (_, part) =>
     sound.subarray(part * 10 * MS, (part + 1) * 10 * MS).reduce((sum, sample) => sum + Math.abs(sample), 0),

@@ -7,7 +7,7 @@ const QUESTION = "What time is it in the capital of France right now?";
 
 beforeAll(() => warmUp(QUESTION));
 
-/** Listens all the time, as deepgram does, and never returns any text. */
+/** A recognizer that listens all the time, as Deepgram's does, and never returns any text. */
 class SilentRecognizer extends stt.STT {
   readonly label = "silent";
 

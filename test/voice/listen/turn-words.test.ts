@@ -5,7 +5,8 @@ import { TurnWords } from "../../../src/voice/listen/turn-words.ts";
 const RATE = 16_000;
 
 /**
- * A piece of sound in which each sample is the same number. The recognizer `read` returns the numbers of all pieces.
+ * Returns a piece of sound whose samples all have the same value. `read`, the recognizer, returns the values of all
+ * pieces.
  */
 const piece = (value: number, seconds = 1) => [
   new AudioFrame(new Int16Array(seconds * RATE).fill(value), RATE, 1, seconds * RATE),

@@ -6,7 +6,7 @@ import { VoiceActivity } from "../../../src/voice/listen/voice-activity.ts";
 import { speechOf } from "../../support/speaker.ts";
 
 const RATE = 16_000;
-/** One window of the model, in samples and in ms. */
+/** The length of one of the model's windows, in samples and in ms. */
 const WINDOW = 512;
 const WINDOW_MS = 32;
 const SETTINGS = { endOfTurnMs: 500 };
@@ -36,7 +36,7 @@ test.each([
   },
 );
 
-/** Feeds sound window by window. @returns when speech started and ended, in ms of the sound */
+/** Feeds sound to the detector window by window. @returns when speech started and ended, in ms of the sound */
 async function listen(
   sound: Int16Array,
   vad: inference.VAD,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { alignWords } from "../../../src/voice/speak/align-words.ts";
 
-/** For each written word, the number of letters of the spoken text that have been spoken when the word ends. */
+/** Returns where each written word ends in the spoken text, as a count of the letters up to there. */
 const align = (written: string, spoken: string) => alignWords(written.split(" "), spoken.split(" "));
 
 test("words that are spoken as they are written end where they end", () => {

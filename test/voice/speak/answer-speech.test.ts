@@ -3,7 +3,7 @@ import { AnswerSpeech } from "../../../src/voice/speak/answer-speech.ts";
 import type { Played, Player } from "../../../src/voice/speak/player.ts";
 import type { SpokenPart } from "../../../src/voice/speak/spoken-part.ts";
 
-/** Plays nothing: the test determines how each part ends. */
+/** Returns the speech of an answer, with a player that plays nothing. The test decides how each part ends. */
 function speech() {
   const playing: { part: SpokenPart; end: (played: Played) => void }[] = [];
   const events: string[] = [];

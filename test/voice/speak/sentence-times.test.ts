@@ -5,7 +5,10 @@ import { SentenceTimes } from "../../../src/voice/speak/sentence-times.ts";
 
 const RATE = 1_000;
 
-/** Sentences with the duration of their sound in seconds, each surrounded by a tenth of a second of silence. */
+/**
+ * Returns the times of these sentences. The sound of each lasts the given number of seconds, and has a tenth of a
+ * second of silence before and after it.
+ */
 function timesOf(...sentences: readonly [text: string, seconds: number][]): SentenceTimes {
   const times = new SentenceTimes();
   for (const [text, seconds] of sentences) {
@@ -42,7 +45,9 @@ test("in a sentence with long numbers, no word counts that had not started", () 
   expect(times.playedUntil(2)).toBe("Call");
 });
 
-/** A sentence with four seconds of sound and with word times. Its last word takes three seconds. */
+/**
+ * Returns the times of a sentence with four seconds of sound and with word times. Its last word takes three seconds.
+ */
 function timedTimes(words: readonly TimedWord[], { text = "One **two** three 1234567.", isWhole = true } = {}) {
   const times = new SentenceTimes();
   times.begin(text, text.replaceAll("*", ""));

@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const ROOMS = 3;
 const parts = forFile(() => WorkerParts.start());
 
-/** A worker without an agent name, with two agents. */
+/** Starts a worker that has two agents, but no agent name. */
 async function startWorker(): Promise<void> {
   const { folder } = parts;
   const source = JSON.stringify(join(import.meta.dirname, "../../../src/agent/define-agent.ts"));

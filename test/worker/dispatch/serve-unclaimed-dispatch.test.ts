@@ -57,7 +57,7 @@ test("a room whose job offer nobody accepts is served by the worker that request
   const [seen] = user.room.remoteParticipants.values();
   expect([seen?.identity, seen?.kind]).toEqual([`agent-${info?.job.id}`, ParticipantKind.AGENT]);
   expect(seen?.attributes["lk.agent_name"]).toBe(NOBODY);
-  // Agents publish their state in an attribute.
+  // The token must allow an agent to set attributes, because agents publish their state in one.
   const attributesChanged = new Promise((resolve) => user.room.on(RoomEvent.ParticipantAttributesChanged, resolve));
   await agent.localParticipant?.setAttributes({ "lk.agent.state": "listening" });
   expect(await attributesChanged).toMatchObject({ "lk.agent.state": "listening" });

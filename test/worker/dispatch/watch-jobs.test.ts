@@ -20,7 +20,7 @@ let jobs: Jobs;
 let database: TempDatabase;
 let roomService: RoomServiceClient;
 const open: Room[] = [];
-/** Processes from earlier tests, which may still be exiting. */
+/** Processes that were there before this file's tests: those of earlier tests may still be exiting. */
 let before: readonly number[];
 
 beforeAll(async () => {
@@ -72,7 +72,10 @@ interface Agent {
   readonly pid: number;
 }
 
-/** The room's agent other than `former`, once its name contains its process id. */
+/**
+ * The room's agent, or its next agent after `former`. Waits until the agent has joined and its name contains its
+ * process id.
+ */
 async function agentIn(room: string, former?: Agent): Promise<Agent> {
   let found: Agent | undefined;
   const look = async () => {

@@ -12,7 +12,10 @@ import { forEachTest } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 
 const database = forEachTest(tempDatabase);
-/** Longer than the pause between a worker's checks, and shorter than the pause after a failed check. */
+/**
+ * How long a worker watches the rooms: longer than the pause between its checks, and shorter than the pause after a
+ * failed check.
+ */
 const WATCHED_MS = 3_000;
 const LONG_AGO = 60_000;
 
@@ -69,7 +72,7 @@ async function loseSession(room: string): Promise<void> {
   await sql`update session_rooms set started_at = now() - interval '1 minute'`;
 }
 
-/** Claims the room's session as a worker that has died since. */
+/** Claims the room's session with a lease that has already expired, as if the owner had died since. */
 async function claimFor(room: string, owner: string): Promise<void> {
   const session = { sessionId: room, conversationId: room, room, participantIdentity: null };
   await claimSession(database.sql, { ...session, owner, leaseMs: -LONG_AGO });

@@ -62,7 +62,7 @@ class FakeHost implements PoolHost {
     this.isClosed = true;
   }
 
-  /** Exits, without anything to tell which of its sessions was the cause. */
+  /** Exits. Nothing tells which of its sessions was the cause. */
   end(): void {
     const jobs = this.jobs.map(({ runningJob }) => runningJob);
     [this.jobs, this.isRetired, this.isClosed] = [[], true, true];

@@ -107,7 +107,8 @@ test("an uncaught error ends its host's sessions, and its room is served alone f
   await pool.launchJob(jobOf("throw"));
   await vi.waitUntil(() => !roomsOf(pool).includes("throw"), { timeout: 10_000 });
 
-  // Launches both jobs again, as the worker does for the rooms of lost sessions. This time, nothing throws.
+  // Launches both jobs again, as the worker does for the rooms of lost sessions. Now the job that throws is alone in
+  // its host, so its error ends no other session.
   const { job, ...rest } = jobOf("throw");
   await pool.launchJob({ ...rest, job }).catch(() => {});
   await pool.launchJob(jobOf("idle"));
@@ -117,12 +118,13 @@ test("an uncaught error ends its host's sessions, and its room is served alone f
 });
 
 test("a host that stalls is killed, once that is certain", async () => {
-  // 100 ms until the host stalls, a second to be sure, and the interval between two checks.
+  // The time has three parts: 100 ms until the host stalls, a second until that is certain, and the interval between
+  // two checks.
   expect(await msUntilLost("stall")).toBeGreaterThan(1_000);
 });
 
 test("a host is killed if a tool in it waits without yielding to others", async () => {
-  // A host that runs no code, perhaps because it was stopped, is given 10 s.
+  // The limit is less than the 10 s that a host is given if it runs no code, perhaps because it was stopped.
   expect(await msUntilLost("block")).toBeLessThan(8_000);
 });
 

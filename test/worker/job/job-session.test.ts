@@ -105,7 +105,7 @@ test("an agent whose session another agent keeps leaves the room, which is not a
 
   expect(reasons).toEqual(["another agent serves the session"]);
   const logged = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
-  // There is no LiveKit here that could list dispatches.
+  // The room does not exist on the LiveKit server, so listing its dispatches may fail.
   const warnings = logged.filter(({ level }) => level > 30).map(({ msg }) => msg);
   expect(warnings.filter((msg) => msg !== "listing dispatches failed")).toEqual([]);
   expect(logged.map(({ msg }) => msg)).toContain("another agent serves this session, leaving the room");

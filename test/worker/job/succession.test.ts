@@ -26,7 +26,7 @@ async function openRoom() {
   const user = await Participant.join(name, "user");
   onTestFinished(() => user[Symbol.asyncDispose]());
   const rooms = new RoomServiceClient(server().url.replace(/^ws/u, "http"), server().apiKey, server().apiSecret);
-  /** An agent that has joined, on its own or as a successor. */
+  /** Makes an agent join the room, as its only agent or as a successor. */
   const join = async (identity: string, attributes: Record<string, string> = { ...JOINING_ATTRIBUTES }) => {
     const room = new Room();
     const grant = { kind: "agent", canUpdateOwnMetadata: true, attributes } as const;

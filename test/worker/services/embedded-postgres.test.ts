@@ -16,8 +16,8 @@ let dataDir: string;
 const running: PostgresService[] = [];
 
 beforeEach(async () => {
-  // Accessible only to its owner, like folders from `mktemp -d` and /root. PostgreSQL's user must be able to enter it
-  // nevertheless.
+  // This folder is accessible only to its owner, like folders from `mktemp -d` and /root. PostgreSQL's user must be
+  // able to enter it nevertheless.
   dataDir = await mkdtemp(join(databaseFolder(), "parley-postgres-"));
 });
 afterEach(async () => {

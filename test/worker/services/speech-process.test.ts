@@ -34,7 +34,7 @@ async function recording(): Promise<Float32Array> {
   return Float32Array.from(samples, (sample) => sample / 32_768);
 }
 
-/** A session's recognizer. */
+/** Opens a recognizer, as each session has one. */
 const listener = () => new RemoteModel<Float32Array, string>(speech.socket, "/listen");
 
 test("one process answers the questions of all sessions", async () => {

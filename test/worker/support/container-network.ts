@@ -7,7 +7,10 @@ import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 import { ProcessGroupReaper } from "../../../src/tool/process-group-reaper.ts";
 import { debianProgram } from "../../support/servers/debian-program.ts";
 
-/** Documentation addresses: they lead nowhere, and count as public. */
+/**
+ * The machine's and the client's addresses. They are reserved for documentation, so they lead nowhere, but they count
+ * as public.
+ */
 const MACHINE = "203.0.113.10";
 const CLIENT = "203.0.113.20";
 /** The machine's address in the containers' network. */
@@ -38,7 +41,9 @@ export class ContainerNetwork implements AsyncDisposable {
   static readonly client = CLIENT;
   readonly #folder: string;
   readonly #cleanup = new AsyncDisposableStack();
-  /** The processes that keep each place's namespaces open. */
+  /**
+   * By place (a container's name, `machine` or `client`): the id of the process that keeps the place's namespaces open.
+   */
   readonly #holders = new Map<string, number>();
 
   private constructor(folder: string) {
@@ -79,7 +84,7 @@ export class ContainerNetwork implements AsyncDisposable {
     return child;
   }
 
-  /** Creates a program that runs another one in a place, with that place's HOME. */
+  /** Writes a script that runs a program in a place, with this HOME. @returns the path of the script */
   async wrap(place: string, program: string, home: string): Promise<string> {
     const path = join(this.#folder, `${place}-program`);
     const command = this.#inside(place, [program]).map((part) => `'${part}'`);
@@ -167,7 +172,7 @@ export class ContainerNetwork implements AsyncDisposable {
     });
     const script = ["set -e", `mount --bind '${join(this.#folder, "hosts")}' /etc/hosts`, "mount -t tmpfs tmpfs /srv"];
     const lines = [...script, ...mounts, "echo ready", "exec cat"].join("\n");
-    // The holder's input closes when this process ends for whatever reason.
+    // The holder runs until its input closes, which also happens when this process ends for whatever reason.
     const holder = spawn("unshare", ["--net", "--mount", "sh", "-c", lines], { stdio: ["pipe", "pipe", "inherit"] });
     this.#cleanup.defer(() => void holder.kill("SIGKILL"));
     await Promise.race([

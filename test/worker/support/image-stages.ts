@@ -57,7 +57,7 @@ interface Copying {
   readonly filter: (path: string) => boolean;
 }
 
-/** @throws {Error} for a path that does not exist or is ignored, as a builder does */
+/** Copies files as a builder does. @throws {Error} for a path that does not exist or that `.dockerignore` excludes */
 async function copyAll({ source, paths, target, filter }: Copying): Promise<void> {
   for (const path of paths) {
     const from = join(source, path.startsWith(WORK_FOLDER) ? relative(WORK_FOLDER, path) : path);

@@ -32,8 +32,9 @@ interface Crd {
 export type Validate = (resource: Resource) => readonly string[];
 
 /**
- * The schemas for one version of Kubernetes, from the OpenAPI document in its source, and for KEDA's ScaledObject, from
- * its CRD. As in the API server's strict validation, a field that a schema lacks is an error.
+ * Returns a function that validates resources of one version of Kubernetes, and KEDA's ScaledObject. The schemas are
+ * the OpenAPI document in the source of Kubernetes, and KEDA's CRD. A field that a schema lacks is an error, as in the
+ * API server's strict validation.
  */
 export async function kubernetesSchemas(version: string): Promise<Validate> {
   const path = await goModuleFile({ module: "k8s.io/kubernetes", version, path: "api/openapi-spec/swagger.json" });
@@ -61,7 +62,7 @@ export async function kubernetesSchemas(version: string): Promise<Validate> {
   };
 }
 
-/** Types that the document declares as strings, but for which the API server also accepts numbers. */
+/** Types that the OpenAPI document declares as strings, but for which the API server also accepts numbers. */
 const LENIENT = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": { type: ["string", "number"] },
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString": { type: ["string", "integer"] },
@@ -71,13 +72,13 @@ const OBJECT_META = "/kubernetes#/definitions/io.k8s.apimachinery.pkg.apis.meta.
 
 const idOf = ({ group, version, kind }: Kind) => [...(group === "" ? [] : [group]), version, kind].join("/");
 
-/** The same schema, except that objects may contain only the listed fields. */
+/** Returns the schema with a change: objects may contain only the fields that it lists. */
 function closeObjects(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closeObjects);
   if (typeof schema !== "object" || schema === null) return schema;
   const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closeObjects(value)]));
   const isOpen = "additionalProperties" in schema || "x-kubernetes-preserve-unknown-fields" in schema;
-  // A property may itself be named "properties".
+  // In a list of fields, "properties" may be the name of a field, so the type is checked as well.
   const isObject = "properties" in schema && (schema as Schema)["type"] === "object";
   return isObject && !isOpen ? { ...inner, additionalProperties: false } : inner;
 }

@@ -7,8 +7,8 @@ const REPORTER = join(import.meta.dirname, "../../fixtures/soak/report-heap.ts")
 const ANSWER_WITHIN_MS = 20_000;
 
 /**
- * Measures how much memory a worker's processes use after garbage collection. The worker must run with these
- * `NODE_OPTIONS`.
+ * Measures how much memory a worker's processes use after garbage collection. The worker must run with `nodeOptions` in
+ * its NODE_OPTIONS.
  */
 export class LiveHeap {
   readonly nodeOptions: string;

@@ -9,7 +9,10 @@ import { findFreePorts } from "../../support/servers/free-ports.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const { PATH, NODE_COMPILE_CACHE } = process.env;
-/** Without the embedded models, which each worker would load. */
+/**
+ * The variables that every worker gets. STT and TTS are set, because otherwise each worker would load the embedded
+ * models.
+ */
 const OF_OURS = { PATH, NODE_COMPILE_CACHE, PARLEY_CACHE_DIR: join(ROOT, ".cache"), STT: "none", TTS: "espeak" };
 
 export interface RunningMain {
@@ -20,12 +23,15 @@ export interface RunningMain {
   readonly databaseUrl: Promise<string>;
   /** Resolves once the process has exited. */
   readonly exited: Promise<unknown>;
-  /** Resolves once every process that could write to the output has exited: job processes outlive a kill -9 by 15 s. */
+  /**
+   * Resolves once every process that could write to the output has exited. Job processes exit up to 15 s after a main
+   * process that was killed with SIGKILL.
+   */
   readonly ended: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
   readonly kill: (signal: NodeJS.Signals) => void;
 }
 
-/** Ports for one copy: HTTP, worker, gRPC, and LiveKit's three. */
+/** Variables with free ports for one worker. LIVEKIT_PORT is the first of livekit-server's three. */
 export async function freePortVariables(): Promise<NodeJS.ProcessEnv> {
   const first = await findFreePorts(6);
   return {
@@ -40,12 +46,13 @@ interface Parts {
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   readonly databaseUrl: string;
   readonly modelUrl: string;
-  /** The folder in which its data folder is created. */
+  /** The folder in which the worker's data folder is created. */
   readonly folder: string;
 }
 
 /**
- * The environment for a worker that starts no services itself, on free ports. The password is not part of any address.
+ * The environment for a worker on free ports that starts no services itself. The database's password is in PGPASSWORD,
+ * not in the address.
  */
 export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Parts): Promise<NodeJS.ProcessEnv> {
   return {
@@ -59,7 +66,7 @@ export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Pa
     ANTHROPIC_API_KEY: "test",
     ANTHROPIC_BASE_URL: modelUrl,
     STT: "none",
-    // Otherwise each worker's first answer would wait until somebody listens.
+    // With a voice, an answer would wait until a participant has subscribed to the agent's track.
     TTS: "none",
   };
 }
@@ -69,7 +76,7 @@ export function runMain(env: NodeJS.ProcessEnv, ...args: readonly string[]): Run
   return runMainOf(ROOT, env, args);
 }
 
-/** The same in another clone. */
+/** Does the same as `runMain`, in another clone of the repository. */
 export function runMainOf(clone: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): RunningMain {
   const child = spawn(process.execPath, [join(clone, "src/worker/main.ts"), ...args], {
     cwd: clone,
@@ -99,7 +106,7 @@ export function runMainOf(clone: string, env: NodeJS.ProcessEnv, args: readonly 
   };
 }
 
-/** The command lines of running processes that mention a folder. */
+/** The running processes whose command line or working folder contains this path, each as one line. */
 export function processesIn(folder: string): string[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.map((pid) => `${commandLine(pid)} ${workingFolder(pid)}`).filter((line) => line.includes(folder));

@@ -5,11 +5,11 @@ import { reply, text, thinking, toolUse, type Step } from "../../../src/model-se
 export const KINDS = ["plain", "look", "plain", "scan"] as const;
 const KEPT_REQUESTS = 50;
 
-/** The share of the previous request's tokens that each request read from the cache. */
+/** The shares of the previous request's tokens that requests read from the cache. */
 export interface CacheShares {
   /** For requests between two summaries. */
   readonly shares: number[];
-  /** For the first requests after a summary replaced more turns than before. */
+  /** For requests that are the first with a new summary, which replaces more turns than the one before. */
   readonly afterSummary: number[];
 }
 
@@ -46,7 +46,7 @@ function tokensOf({ usage = {} }: RecordedRequest): number {
   return counts.reduce((sum, key) => sum + Number(usage[key]), 0);
 }
 
-/** Requests contain whole histories. Refused requests are kept for the test to check. */
+/** Forgets old requests, because each contains a whole history. Keeps refused requests for the test to check. */
 function forgetOld(requests: RecordedRequest[]): void {
   if (requests.length < 2 * KEPT_REQUESTS) return;
   const old = requests.splice(0, requests.length - KEPT_REQUESTS);

@@ -20,7 +20,10 @@ const AUTHORITY = "authority.test";
 /** The servers that LiveKit asks for the machine's public address. */
 const STUN_SERVERS = ["global.stun.twilio.com", "stun.l.google.com", "stun1.l.google.com"];
 const STUN_PORTS = ["3478", "19302"];
-/** `skip_install_trust`: the authority's certificate does not become trusted on this machine. */
+/**
+ * Caddy's configuration as a certificate authority. With `skip_install_trust`, this machine does not trust its
+ * certificates.
+ */
 const AUTHORITY_CADDYFILE = `{
   admin off
   skip_install_trust
@@ -92,7 +95,7 @@ export class TlsWorld implements AsyncDisposable {
       startCaddy(parts, caddy, certificate),
       startLivekitAndWorker(parts, tokenSecret),
     ]);
-    // A browser's first page is slow, which should not count against a test's time.
+    // Loads a first page now: a browser's first page is slow, which should not count against a test's time.
     const page = await browser.newPage();
     await page.goto(`https://${DOMAIN}`);
     await page.close();
@@ -111,7 +114,7 @@ export class TlsWorld implements AsyncDisposable {
   }
 }
 
-/** The services in the compose file, with its variables. */
+/** The services in deploy/tls/compose.yml, with the values of its variables filled in. */
 async function readServices(): Promise<Services> {
   const variables = new Map([
     ["DOMAIN", DOMAIN],
@@ -119,7 +122,7 @@ async function readServices(): Promise<Services> {
   ]);
   const compose = await readFile(join(ROOT, "deploy/tls/compose.yml"), "utf8");
   const text = compose.replaceAll(/\$\{([A-Z_]+)(?::[-?][^}]*)?\}/g, (_, name: string) => variables.get(name) ?? "");
-  // The parser does not support Docker's own tag `!override`.
+  // Hides the parser's warning about `!override`, a tag of Docker's own that the parser does not support.
   return (parse(text, { logLevel: "error" }) as { readonly services: Services }).services;
 }
 
@@ -198,14 +201,16 @@ async function startLivekitAndWorker({ services, network, folder }: Parts, token
     LIVEKIT_API_SECRET_FILE: await write("livekit_api_secret", apiSecret),
     TOKEN_SECRET_FILE: await write("token_secret", tokenSecret),
     HTTP_HOST: "0.0.0.0",
-    // Speech would take the same route as text, and much CPU time.
+    // No speech: it would take the same route as text, and much CPU time.
     STT: "none",
     TTS: "none",
   });
   await Promise.all([untilOutput(livekit, /starting LiveKit server/), untilOutput(worker, /"event":"ready"/)]);
 }
 
-/** A certificate authority with ACME, on the internet. @returns its root certificate */
+/**
+ * Starts a certificate authority with ACME, which plays one on the internet. @returns the path of its root certificate
+ */
 async function startAuthority(network: ContainerNetwork, caddy: string, folder: string): Promise<string> {
   const config = join(folder, "authority");
   await writeFile(config, AUTHORITY_CADDYFILE);
@@ -216,7 +221,7 @@ async function startAuthority(network: ContainerNetwork, caddy: string, folder: 
   return join(data, "caddy/pki/authorities/local/root.crt");
 }
 
-/** A home folder whose browsers trust a certificate. */
+/** Creates a home folder with which browsers trust this certificate. */
 async function homeThatTrusts(certificate: string, folder: string): Promise<string> {
   const home = join(folder, "home");
   const database = join(home, ".pki/nssdb");

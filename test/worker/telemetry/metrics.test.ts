@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 interface Running extends AsyncDisposable {
   readonly httpUrl: string;
-  /** One turn in a new room, in a job process. */
+  /** Runs one turn in a new room, in a job process. Resolves to the answer. */
   readonly talk: () => Promise<string>;
   readonly stop: () => Promise<void>;
 }

@@ -42,7 +42,7 @@ async function endSession(roomSid: string, turns: readonly number[], results: re
   return `ended_${roomSid}`;
 }
 
-/** A worker's deliveries, with short intervals. */
+/** Starts a worker's webhook deliveries, with short pauses between attempts. */
 function deliver(options: Partial<Parameters<typeof startDelivery>[0]> = {}): AsyncDisposable {
   const { sql } = database;
   const { url, secret } = receiver;

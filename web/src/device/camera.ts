@@ -1,6 +1,6 @@
 import { deniedError } from "./denied-error.ts";
 
-/** A picture of this width is about 40 kB in base64, small enough for `display`. */
+/** The width of a picture, in pixels. Such a picture has about 40 kB in base64, which is small enough for `display`. */
 const WIDTH = 640;
 const QUALITY = 0.6;
 

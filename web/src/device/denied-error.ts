@@ -1,7 +1,7 @@
 type Denied = "location" | "clipboard" | "camera";
 
 const NOT_ALLOWED = "the person or the browser does not allow this page to use it";
-/** Texts by the name of a DOMException, or by the code of a GeolocationPositionError, which has no name. */
+/** Texts by the name of a DOMException, or by the code of a GeolocationPositionError, because that has no name. */
 const REASONS: Readonly<Record<string, string>> = {
   NotAllowedError: NOT_ALLOWED,
   1: NOT_ALLOWED,

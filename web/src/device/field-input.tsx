@@ -16,7 +16,7 @@ interface FieldInputProps {
   readonly onChange: (value: Filled) => void;
 }
 
-/** With more choices than this, a drop-down list is shown. */
+/** The maximum number of choices that are shown as radio buttons. With more choices, a drop-down list is shown. */
 const MAX_RADIOS = 6;
 const INPUT_TYPES: Readonly<Record<string, string>> = { email: "email", uri: "url", date: "date" };
 

@@ -8,7 +8,7 @@ type Draft = ReadonlyMap<string, Filled>;
 
 /** The forms that tools and the model have asked this person to fill in. */
 export function Forms(): ReactNode {
-  /** The last answers, by the form's message. A form whose answer was rejected is shown again as a new form. */
+  /** The latest answers, by the form's message. If an answer is rejected, the same form is shown again as a new one. */
   const answers = useRef(new Map<string, Draft>());
   return useForms().map((form) => (
     <FormCard
@@ -86,7 +86,9 @@ function toFilled({ type, initial }: FormField): Filled {
   return initial === undefined ? "" : String(initial);
 }
 
-/** Parses a worker's problem such as `"mail": Invalid email address` into the field's name and the problem. */
+/**
+ * Splits a worker's problem such as `"mail": Invalid email address` into the name of a field and that field's problem.
+ */
 function toFieldProblem(fields: readonly FormField[], problem: string): readonly [string, string] | undefined {
   for (const { name } of fields) {
     // The name may be followed by an index in a list.

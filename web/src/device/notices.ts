@@ -11,8 +11,8 @@ interface Notice {
 /** The maximum number of notices shown at once, to leave space for the messages. */
 const MAX_NOTICES = 3;
 /**
- * A notice is removed after this many answers have started. By then, the person has read it, and the messages still
- * show its call.
+ * How many answers must have started for a notice to be removed. By then, the person has read it, and the messages
+ * still show its call.
  */
 const REMOVED_AFTER_ANSWERS = 2;
 

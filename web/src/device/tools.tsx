@@ -5,7 +5,7 @@ import { deniedError } from "./denied-error.ts";
 import { showNotice } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
 
-/** Enough time for a person to notice the request and think. */
+/** How long a person has to notice a request and to think. */
 const PERSON_MS = 120_000;
 const LOCATION_MS = 20_000;
 

@@ -9,7 +9,7 @@ interface FileText {
   readonly size: number;
 }
 
-/** @throws with a message for the model */
+/** Reads a text file in the folder. @throws with a message for the model */
 export async function readFile(folder: Folder, filePath: string): Promise<FileText> {
   const path = toNames(filePath);
   if (path.length === 0) throw new Error("filePath: expected a file in the shared folder");
@@ -24,8 +24,8 @@ export async function readFile(folder: Folder, filePath: string): Promise<FileTe
 }
 
 /**
- * Lists a folder's names in sorted order, up to a maximum number. Folder names end in a slash. @throws with a message
- * for the model
+ * Lists the names in a folder in sorted order, up to a maximum number. The names of folders end in a slash. @throws
+ * with a message for the model
  */
 export async function listFiles(folder: Folder, folderPath: string): Promise<{ names: string[]; isCut: boolean }> {
   const path = toNames(folderPath);

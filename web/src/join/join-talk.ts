@@ -15,7 +15,7 @@ export interface JoinedTalk extends Place {
   readonly liveKit: Room;
 }
 
-/** Explains in one sentence why there is no token, and what to do. */
+/** The reason why a conversation cannot be joined, with what to do, in one sentence. */
 export class JoinError extends Error {
   /** Whether the worker requires its secret. */
   readonly wantsSecret: boolean;
@@ -66,7 +66,7 @@ export async function connectTalk({ liveKit, livekitUrl, token }: JoinedTalk): P
   try {
     await liveKit.connect(livekitUrl, token);
   } catch (cause) {
-    // After a reload, the token is still that of the first join, and may have expired.
+    // After a reload, the page still uses the token of the first join, which may have expired.
     if (cause instanceof ConnectionError && cause.reason === ConnectionErrorReason.NotAllowed)
       throw new JoinError("LiveKit no longer accepts this conversation's token. Join again.", { cause });
     throw new JoinError(`LiveKit does not answer at ${livekitUrl}. Check that it is running, then join again.`, {

@@ -20,7 +20,8 @@ export class BlockReader {
     const text = source.replaceAll("\r", " ");
     if (text === this.#text) return this.#blocks;
     const blocks = this.#readFrom(text, text.startsWith(this.#text) ? settledOf(this.#blocks) : []);
-    // A reference may be defined anywhere, even after its use, so text with definitions is always parsed as a whole.
+    // A definition may come anywhere, even after the reference that uses it. So text with definitions is always parsed
+    // as a whole.
     const hasReferences = blocks.some(({ token }) => token.type === "def");
     this.#text = text;
     return (this.#blocks = hasReferences ? this.#readFrom(text, []) : blocks);
@@ -38,7 +39,10 @@ export class BlockReader {
   }
 }
 
-/** Returns the blocks without the last two: once complete, the last line may continue the previous block. */
+/**
+ * Returns the blocks that can no longer change. The last two still can: the last line, once complete, may turn out to
+ * continue the block before it.
+ */
 function settledOf(blocks: readonly Block[]): readonly Block[] {
   const places = blocks.flatMap(({ token }, place) => (token.type === "space" ? [] : place));
   return blocks.slice(0, places.at(-2) ?? 0);
@@ -48,7 +52,7 @@ function endOf({ token, at }: Block): number {
   return at + token.raw.length;
 }
 
-/** Returns the source as a single block if parsing would take too long. */
+/** Returns the tokens of a text. A text that would take too long to parse becomes a single token. */
 function toTokens(text: string): readonly Token[] {
   return isPathological(text) ? [{ type: "text", raw: text, text }] : new Lexer({ gfm: true }).lex(text);
 }

@@ -11,7 +11,7 @@ const MAX_DEPTH = 24;
 const ALL_SAID: SaidSoFar = { saidTo: Infinity, rest: "ahead" };
 /** The page's title is the only `h1`. */
 const HEADINGS = ["h2", "h2", "h3", "h4", "h5", "h6"] as const;
-/** marked does not decode these, because it expects its tokens to be rendered as HTML. */
+/** Character references that marked does not decode, because it expects its tokens to be rendered as HTML. */
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",
   lt: "<",
@@ -51,7 +51,7 @@ interface BlockProps extends SaidSoFar {
 
 const Block = memo(function Block({ token, ...said }: BlockProps): ReactNode {
   const view = new TokenView(token.raw, said).view([token], 0);
-  // Text outside a paragraph, such as HTML, which is shown as source.
+  // This is text outside a paragraph, such as HTML, which is shown as source.
   return token.type === "text" || token.type === "html" ? <p dir="auto">{view}</p> : view;
 });
 

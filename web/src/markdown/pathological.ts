@@ -1,6 +1,6 @@
-/** More nested lists and quotes than any answer needs. */
+/** Matches more nested lists and quotes than any answer needs. */
 const NESTED = /^[ \t]*(?:(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])[ \t]*){13}/mu;
-/** Each nested list adds two spaces. */
+/** Matches a list that is nested too deeply by its indentation: each level adds two spaces. */
 const INDENTED = /^[ \t]{60}[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])/mu;
 const LONG_WORD = /\S{2000}/u;
 const MARKS = /[*_~[`<]/gu;

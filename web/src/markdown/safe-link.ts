@@ -8,8 +8,8 @@ interface SafeLink {
 const PROTOCOLS: readonly string[] = ["http:", "https:", "mailto:"];
 
 /**
- * Returns a link that is safe to follow. Returns `undefined` for any other link, such as `javascript:` or a relative
- * path, which is then shown as source.
+ * Returns a link that is safe to follow. For any other link, such as `javascript:` or a relative path, returns
+ * `undefined`; the link is then shown as source.
  */
 export function toSafeLink(href: string): SafeLink | undefined {
   if (!URL.canParse(href)) return undefined;

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Why the rest of a text is marked: it was not said yet, never played, or never read aloud. */
+/** Why the rest of a text is marked: it has not been said yet, was never played, or was never read aloud. */
 export type RestKind = "ahead" | "unheard" | "unread";
 
 export interface SaidSoFar {

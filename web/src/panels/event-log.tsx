@@ -8,14 +8,14 @@ export interface LoggedEvent {
   readonly type: string;
   readonly json: string;
   /**
-   * Whether this is the second or a later delta of its block. These are dropped first, because long answers consist of
-   * thousands of deltas.
+   * Whether this is the second or a later delta of its block. Such deltas are dropped first, because long answers
+   * consist of thousands of deltas.
    */
   readonly isFurtherDelta: boolean;
 }
 
 const MAX_EVENTS = 2_000;
-/** Messages are batched for this time, so that many small ones are rendered once. */
+/** How long messages are collected before they are rendered together. */
 const FLUSH_MS = 100;
 
 const EventLogContext = createContext<readonly LoggedEvent[]>([]);

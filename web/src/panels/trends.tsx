@@ -4,7 +4,7 @@ import { useUsageLog } from "./usage-log.tsx";
 import type { TurnTimings } from "@parley/react";
 
 const SHOWN = 40;
-/** The minimum number of bars that share the width, so that the bars of a short conversation are not too wide. */
+/** How many bars the width has space for, at least. Otherwise, the bars of a short conversation would be too wide. */
 const SHOWN_AT_LEAST = 12;
 
 /** Shows how the turns' timings and tokens changed over the conversation. */

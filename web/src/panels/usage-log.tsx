@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useContext, useEffect, useRef, useState 
 
 interface UsageLogValue {
   readonly usage: Usage | undefined;
-  /** The tokens of each turn since this page was opened. Turns without a pause between them count as one. */
+  /** How many tokens each turn since the page was opened has used. Turns without a pause between them count as one. */
   readonly tokensOfTurns: readonly number[];
 }
 
@@ -30,7 +30,7 @@ export function UsageLog({ children }: { readonly children: ReactNode }): ReactN
   useEffect(() => {
     if (!usage) return;
     const total = totalOf(usage);
-    // Usage from before the page was opened does not belong to any turn counted here.
+    // The usage from before the page was opened belongs to no turn that is counted here.
     const spent = isTurnOver.current ? total - before.current : 0;
     before.current = total;
     if (spent > 0) setTokens((known) => [...known, spent]);

@@ -7,13 +7,13 @@ export interface TimedCall {
   readonly toolUseId?: string | undefined;
   readonly name: string;
   readonly status: string;
-  /** Unix ms by the worker's clock, like `at`. */
+  /** Unix ms by the worker's clock, like `finishedAt` and the `at` of an extra answer. */
   readonly startedAt?: number | undefined;
   readonly finishedAt?: number | undefined;
   readonly extraAnswers?: readonly { readonly kind: string; readonly success: boolean; readonly at?: number }[];
 }
 
-/** A part of a turn, in ms from its start, or from the first sound of a spoken question. */
+/** A part of a turn. Times are in ms since the turn's start, or since the first sound of a spoken question. */
 export interface Bar {
   readonly name: string;
   readonly kind: "model" | "wait" | "tool" | "speech" | "late";
@@ -79,7 +79,10 @@ function toBars(part: TurnPart, timings: TurnTimings, calls: readonly TimedCall[
 
 const WAITS: readonly string[] = ["parley.permission", "parley.claim"];
 
-/** Returns a call's bars: the wait until its start, its run, and late answers. Other waits are timed separately. */
+/**
+ * Returns a call's bars: the wait before its start, its run, and late answers. Waits that have their own spans are left
+ * out.
+ */
 function toCallBars(
   name: string,
   { fromMs, toMs, callId }: TurnPart,

@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useState } from "react";
 import { TimeLeft } from "../tools/time-left.tsx";
 
 /**
- * How long before the end the person is warned. WCAG 2.2.1 requires at least 20 seconds in which to ask for more time.
- * The other 10 are for reading the rest of the request.
+ * How long before a request expires the person is warned. WCAG 2.2.1 requires at least 20 seconds in which to ask for
+ * more time. The other 10 are for reading the rest of the request.
  */
 const WARN_MS = 30_000;
 

@@ -8,13 +8,16 @@ import { toTitle } from "../tools/describe-call.ts";
 import { AnswerTime } from "./answer-time.tsx";
 import { LongArguments } from "./long-arguments.tsx";
 
-/** A yes counts only after this time. An earlier key press or click was meant for something else on the page. */
+/**
+ * How long a yes is ignored after a request has appeared: an earlier key press or click was meant for something else on
+ * the page.
+ */
 const READY_AFTER_MS = 600;
 const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 
 /**
- * The oldest permission request waiting for this participant. Closes itself when the request is answered elsewhere.
- * Also closes when this page has left the room, because the request could no longer be answered, and would cover the
+ * Shows the oldest permission request waiting for this participant. Closes itself when the request is answered
+ * elsewhere, or when this page has left the room: the request could then no longer be answered, and would cover the
  * button to rejoin.
  */
 export function PermissionDialog(): ReactNode {

@@ -7,7 +7,7 @@ const SPENT = {
   identityPerDay: "Your budget for today is used up. Come back tomorrow (UTC), or ask the operator to raise it.",
 } as const;
 
-/** Shown if a budget is exhausted, so that the model is no longer called. */
+/** Tells the person that a budget is exhausted. The model is then no longer called. */
 export function BudgetProblem(): ReactNode {
   const { usage } = useUsageLog();
   const spent = usage?.budgets.find(({ share = 0 }) => share >= 1);

@@ -10,14 +10,14 @@ const LATE_MS = 2_000;
  */
 const SILENT_MS = 2_200;
 const CHECK_EVERY_MS = 250;
-/** A probe's timeout, and a shorter timeout for a connection that is already silent. */
+/** The timeout of a probe. It is shorter (`SILENT_PROBE_MS`) if the connection is already silent. */
 const PROBE_MS = 2_000;
 const SILENT_PROBE_MS = 1_000;
 
 const UnreachableContext = createContext(false);
 
 /**
- * Returns whether LiveKit is not responding, although its client still reports a connection. The client notices a
+ * Returns whether LiveKit does not respond, although LiveKit's client still reports a connection. That client notices a
  * silent network only after 15 s.
  */
 export function useIsUnreachable(): boolean {
@@ -25,9 +25,9 @@ export function useIsUnreachable(): boolean {
 }
 
 /**
- * Probes LiveKit's server while there is reason to doubt the connection: it receives nothing, the browser is offline,
- * or a message is late. None of these alone proves that the connection is lost: a packet may be lost, LiveKit may run
- * on this machine, and a worker may be slow.
+ * Probes LiveKit's server while there is reason to doubt the connection: the connection receives nothing, the browser
+ * is offline, or a message is late. None of these alone proves that the connection is lost: a packet may be lost,
+ * LiveKit may run on this machine, and a worker may be slow.
  */
 export function Reachability({ children }: { readonly children: ReactNode }): ReactNode {
   const { livekitUrl } = useJoinedTalk();

@@ -1,6 +1,9 @@
 import { watchedValue } from "./watched-value.ts";
 
-/** Smaller differences are ignored: an HTTP date is in whole seconds, and its response took time to arrive. */
+/**
+ * Smaller differences between the clocks are ignored: an HTTP date is in whole seconds, and its response took time to
+ * arrive.
+ */
 const PRECISION_MS = 2_000;
 
 const ahead = watchedValue(0);

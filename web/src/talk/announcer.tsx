@@ -4,8 +4,8 @@ import { useSound } from "../voice/sound-switch.ts";
 import { toTitle } from "../tools/describe-call.ts";
 
 /**
- * Tells screen readers at most two things per turn: the first tool used, and the complete answer. Text is not announced
- * while it streams, and a spoken answer is audible anyway.
+ * Tells screen readers at most two things per turn: the first tool used, and the complete answer. Notices that tools
+ * show announce themselves. Text is not announced while it streams, and a spoken answer is audible anyway.
  */
 export function Announcer(): ReactNode {
   /** The key changes with each sentence, so that a repeated sentence is announced again. */

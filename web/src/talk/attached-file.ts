@@ -14,11 +14,14 @@ export const KINDS: readonly string[] = [
   "application/pdf",
   "text/plain",
 ];
-/** Models scale larger pictures down to this size, in pixels. */
+/** How long the longer edge of a picture may be, in pixels. Models scale larger pictures down to this size. */
 const LONGEST_EDGE = 1_568;
 const THUMBNAIL_EDGE = 96;
 const JPEG_QUALITY = 0.85;
-/** A PNG that stays larger than this, in bytes, is a photo, and JPEG makes it much smaller. */
+/**
+ * The size of a PNG, in bytes, above which it is saved as JPEG. Such a large PNG is a photo, which JPEG makes much
+ * smaller.
+ */
 const LARGE_PNG = 1_000_000;
 /**
  * The maximum total size of a message's files, in bytes. The envelope, of at most 4 MiB, must also hold the text and

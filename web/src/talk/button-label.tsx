@@ -6,7 +6,7 @@ interface WordOrIconProps {
   readonly path: string;
 }
 
-/** A button's label: a word, or on a narrow page, an icon with the word as its accessible name. */
+/** A button's label: a word. On a narrow page, it is an icon instead, with the word as its accessible name. */
 export function ButtonLabel({ word, path }: WordOrIconProps): ReactNode {
   return (
     <>

@@ -4,7 +4,10 @@ import { EarlierTurns } from "./earlier-turns.tsx";
 import { MessageView } from "./message/message-view.tsx";
 import { useEarlierTurns } from "./use-earlier-turns.ts";
 
-/** Within this distance from its end, the list follows new messages. Otherwise, it stays at the reader's position. */
+/**
+ * How close to its end the list must be, in pixels, to follow new messages. Otherwise, it stays at the reader's
+ * position.
+ */
 const NEAR_PX = 80;
 
 export function MessageList(): ReactNode {
@@ -43,7 +46,7 @@ export function MessageList(): ReactNode {
       aria-label="Messages"
       tabIndex={0}
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-        // New messages also move the end away, so only scrolling up shows that the person wants to leave the end.
+        // New messages also move the end away, so scrolling up is the only sign that the person wants to leave the end.
         const isUp = scrollTop < top.current;
         top.current = scrollTop;
         isNear.current = scrollHeight - scrollTop - clientHeight < NEAR_PX || (isNear.current && !isUp);

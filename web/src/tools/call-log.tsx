@@ -1,7 +1,7 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { toVisible } from "../shared/exact-json.ts";
 
-/** A person who has scrolled up by more than this is reading, so new lines do not move the log. */
+/** How far up a person must scroll, in pixels, to count as reading. New lines then no longer move the log. */
 const NEAR_PX = 20;
 
 interface CallLogProps {

@@ -48,14 +48,17 @@ export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
 }
 
 /**
- * How to show a call that failed with `permission_denied`. `note` is what the person said, or why the call was denied.
+ * How to show a call that failed with `permission_denied`. `note` is what the person said, or the reason for the
+ * denial.
  */
 export interface Refusal {
   readonly state: string;
   readonly note: string | undefined;
 }
 
-/** Returns `undefined` for a call that was not denied. The call's error is a sentence for the model. */
+/**
+ * Returns how to show a denied call, or `undefined` for any other call. The call's error is a sentence for the model.
+ */
 export function toRefusal({ errorCode, error = "" }: ToolCall): Refusal | undefined {
   if (errorCode !== "permission_denied") return undefined;
   const [, before, why = error] = /^(Not run|Not allowed): (.*)$/su.exec(error) ?? [];

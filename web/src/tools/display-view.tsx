@@ -5,7 +5,7 @@ import { toVisible } from "../shared/exact-json.ts";
 /** Shows a tool's `display` if its fields are ones that this page supports: `{title?, src?, text?}`. */
 export function DisplayView({ display }: { readonly display: NonNullable<ToolCall["display"]> }): ReactNode {
   const { title, src, text } = display;
-  // Only pictures inside the result: this page does not load pictures from elsewhere.
+  // Only pictures that the result itself contains are shown: this page does not load pictures from elsewhere.
   const picture = typeof src === "string" && src.startsWith("data:image/") ? src : undefined;
   const words = typeof text === "string" ? text : undefined;
   if (picture === undefined && words === undefined) return null;

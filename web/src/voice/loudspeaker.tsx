@@ -19,7 +19,7 @@ export function Loudspeaker(): ReactNode {
   const turn = () => {
     setSound(!isOn);
     const others = [...liveKit.remoteParticipants.values()].filter(({ kind }) => kind !== ParticipantKind.AGENT);
-    // The rest of the answer is shown at once, unless another person may be listening to it.
+    // Ends the speech, so that the rest of the answer is shown at once. Does not do so if others may be listening.
     if (isOn && state === "speaking" && others.length === 0) stop("speech");
   };
   return <IconButton label="Sound" path={isOn ? SOUND : NO_SOUND} isPressed={isOn} onClick={turn} />;

@@ -12,7 +12,7 @@ from .events import AnswerEnd, ErrorEvent, ToolCall, ToolResult
 from .messages import AssistantSentence, StartAnswer
 
 ERROR_FOLLOWS_S = 1.0
-"""A failed turn ends with an empty answer; the worker's ErrorMessage may follow within this time."""
+"""How many seconds to wait for the worker's ErrorMessage after an empty answer, which is how a failed turn ends."""
 
 Event = TypeVar("Event")
 
@@ -44,7 +44,7 @@ class WholeAnswer:
 
 
 class Talk(Protocol):
-    """The parts of a client that an answer needs."""
+    """The methods of a client that an answer uses."""
 
     def on(self, event: type[Event], handler: Callable[[Event], object]) -> Callable[[], None]: ...
 
@@ -99,8 +99,8 @@ class Answer:
                 off()
 
     async def next_sentence(self) -> str | None:
-        """Returns None once the answer is complete. Raises ParleyError if the turn failed, or Unavailable at the
-        deadline."""
+        """Returns None once the answer is complete. Raises ParleyError if the turn failed, or Unavailable if the answer
+        is not complete by the deadline."""
         while True:
             self._news.clear()
             if self._last_number + 1 in self._sentences:
@@ -139,7 +139,7 @@ class Answer:
     def _on_sentence(self, sentence: AssistantSentence) -> None:
         if sentence.previous_id == self._id:
             if sentence.sequence == 0 and self._last_number == 0 and 0 not in self._sentences:
-                self._last_number = -1  # An older worker counts from 0.
+                self._last_number = -1  # Older workers count from 0.
             self._sentences[sentence.sequence] = sentence.text
             self._news.set()
 

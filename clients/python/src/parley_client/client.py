@@ -42,13 +42,14 @@ class Options:
     device: Any = None
     """Anything about this device that the worker should receive."""
     announce: bool = True
-    """If False, the tools are not announced, and the worker only requests tools that its own files let a client run."""
+    """If False, the tools are not announced. The worker then only requests tools that are defined in its own files and
+    that a client may run."""
     on_permission: PermissionHandler | None = None
 
 
 class Parley:
-    """A client, created by `connect` or `join`. Never joins or leaves the room itself. Tools and running calls
-    survive a reconnect, and `rejoin` with another room object."""
+    """A client, created by `connect` or `join`. Never joins or leaves the room itself. Tools and running calls survive
+    a reconnect. They also survive `rejoin`, which continues with another room object."""
 
     def __init__(self, transport: Transport, options: Options, tools: Iterable[Tool] = ()) -> None:
         self._transport = transport
@@ -192,11 +193,11 @@ class Parley:
     async def vary(
         self, target_id: str, mode: Literal["regenerate", "edit", "continue"], *, new_content: str | None = None
     ) -> None:
-        """Requests a new answer to a message (`regenerate`), an answer to its edited text (`edit`, with
-        `new_content`), or the continuation of its answer (`continue`). The new answer arrives like any other.
-        Raises the worker's error, for example for an unknown message, or Unavailable if no worker acknowledges
-        the request within 60 s. While the message is still being answered, the request waits; if it is then
-        rejected, that is reported as an ErrorEvent."""
+        """Requests a new answer to a message (`regenerate`), an answer to its edited text (`edit`, with `new_content`),
+        or the continuation of its answer (`continue`). The new answer arrives like any other. Raises the worker's
+        error, for example for an unknown message, or Unavailable if no worker acknowledges the request within 60 s. If
+        the message is still being answered, the worker handles the request afterwards. If the worker rejects the
+        request then, the rejection arrives as an ErrorEvent."""
         self._require_open()
         variation = ControlVariation(target_id=target_id, mode=mode, new_content=new_content)
         await self._deliver(self._outbox.prepare(variation))
@@ -263,8 +264,8 @@ class Parley:
         return stop
 
     def _conversation_id(self) -> str:
-        """Returns the conversation's id. A room object that is not connected yet has no name, so the earlier room's
-        name is used."""
+        """Returns the conversation's id. Until a new room object is connected, it has no name, and the name of the
+        earlier room is used."""
         self._room_name = self._transport.room_name or self._room_name
         return conversation_id_of(self._room_name)
 
@@ -272,8 +273,7 @@ class Parley:
         to = self._link.agents
         if not to:
             raise Unavailable("No agent is in the room")
-        # Until LiveKit has announced this client, the worker may not know who sent a packet. A stream includes its
-        # sender.
+        # Until LiveKit has announced this client, the worker may not know who sent a packet. A stream names its sender.
         await self._transport.send(frame, way if self._link.is_known else "stream", to)
 
     async def _configure(self, way: Way, timeout: float) -> bool:
@@ -388,6 +388,6 @@ def _to_parley_error(what: str, error: Exception) -> ParleyError:
 
 
 def _retrieve(task: "asyncio.Task[None]") -> None:
-    """Keeps asyncio from warning about an error that nobody awaits."""
+    """Prevents asyncio's warning about a task whose error nobody awaits."""
     if not task.cancelled():
         task.exception()

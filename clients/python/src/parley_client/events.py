@@ -7,7 +7,7 @@ from .errors import ParleyError
 from .messages import Json, PermissionState
 
 Runner = Literal["client", "server"]
-"""`client` means this client: calls that other participants run are not reported here."""
+"""Who runs a call. `client` means this client: calls that other participants run are not reported here."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ MAX_FIELDS = 32
 MAX_CHOICES = 200
 MAX_SCHEMA_LENGTH = 32_768
 PERSON_S = 120.0
-"""Enough time for a person to notice the form and to think."""
+"""How many seconds a person has to notice the form and to think."""
 
 _TYPES: Mapping[str, FieldType] = {
     "string": "string",
@@ -73,7 +73,7 @@ class Choice:
 class FormField:
     name: str
     type: FieldType
-    """`choice` has one selected choice, `choices` may have several."""
+    """In a `choice`, one choice is selected; in `choices`, there may be several."""
     label: str
     """The schema's title, or the field's name if there is no title."""
     description: str | None
@@ -115,7 +115,7 @@ class FormField:
         return self.choices[place - 1].value if 0 < place <= len(self.choices) else None
 
     def _chosen(self, text: str) -> list[str | int | float] | None:
-        """Returns an empty list for an empty text, and None if any part is not a choice."""
+        """Returns an empty list for an empty text. Returns None if any part of the text is not one of the choices."""
         found = [self._choice(part.strip()) for part in text.split(",") if part.strip()]
         chosen = [value for value in found if value is not None]
         return list(dict.fromkeys(chosen)) if len(chosen) == len(found) else None
@@ -142,9 +142,9 @@ class Form:
 
 
 def ask_user_tool(show: Show) -> Tool:
-    """Returns the tool `ask_user`. `show` shows a form and returns the values, "decline" or "cancel". A coroutine
-    function is canceled if the form is withdrawn; any other function runs in a thread. The worker checks the
-    values. If any are invalid, it asks again, with a `problem`."""
+    """Returns the tool `ask_user`. `show` shows a form and returns the values, "decline" or "cancel". If `show` is a
+    coroutine function, it is canceled when the form is withdrawn; any other function runs in a thread. The worker
+    checks the values. If any are invalid, it asks again, with a `problem`."""
 
     async def ask_user(input: dict[str, Any], context: ToolContext) -> Json:
         form = Form(input["message"], read_fields(input["requestedSchema"]), input.get("problem"))

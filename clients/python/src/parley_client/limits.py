@@ -3,11 +3,12 @@
 import re
 
 TOPIC = "parley"
-"""The topic of packets and byte streams. Packets without a topic are read, packets with a different topic are not."""
+"""The topic of packets and byte streams. Packets without a topic are accepted, too. Packets with another topic are
+ignored."""
 
 ENVELOPE_BYTES = 4 * 1024 * 1024
 PACKET_BYTES = 15_000
-"""Larger frames are sent as a byte stream."""
+"""The maximum size of a packet. Larger frames are sent as a byte stream."""
 DEPTH = 32
 VALUES = 50_000
 STRING_BYTES = 1024 * 1024

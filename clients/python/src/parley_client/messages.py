@@ -65,7 +65,7 @@ class UserMessage(Body):
 
 
 class AssistantMessage(Body):
-    """A complete answer, for a client that was away for too long to receive the sentences."""
+    """A complete answer. Sent to a client that was away for too long to receive the sentences."""
 
     type_number, type_name = 3, "assistant_message"
 
@@ -79,7 +79,7 @@ class AudioChunk(Body):
 
 
 class ReasoningStep(Body):
-    """Needs the feature `reasoning_steps`."""
+    """A step of the model's reasoning. Sent only to clients that list the feature `reasoning_steps`."""
 
     type_number, type_name = 5, "reasoning_step"
 
@@ -225,7 +225,8 @@ class AssistantSentence(Body):
 
 
 class ToolCallState(Body):
-    """The complete state of a call, wherever the call runs. Needs the feature `tool_call_state`."""
+    """The complete state of a call, no matter where the call runs. Sent only to clients that list the feature
+    `tool_call_state`."""
 
     type_number, type_name = 100, "tool_call_state"
 
@@ -243,7 +244,7 @@ class ToolCallState(Body):
 
 
 class PermissionRequest(Body):
-    """A call is waiting for this participant's permission. Needs the feature `permissions`."""
+    """A call is waiting for this participant's permission. Sent only to clients that list the feature `permissions`."""
 
     type_number, type_name = 101, "permission_request"
 

@@ -23,8 +23,8 @@ class PermissionAnswer:
 
 Answered = PermissionAnswer | PermissionWord | None
 PermissionHandler = Callable[[PermissionRequest], Answered | Awaitable[Answered]]
-"""Returns the answer, or None if the request is answered in another way. A coroutine is canceled once the request is
-closed."""
+"""Returns the answer, or None if the request is answered in another way. If the handler is a coroutine function, its
+task is canceled once the request is closed."""
 
 
 def to_response(permission_id: str, answer: PermissionAnswer) -> PermissionResponse:
@@ -42,7 +42,7 @@ class PermissionPorts:
 
 
 class Permissions:
-    """Calls the handler once for each request, although the worker resends requests after a reconnect."""
+    """Calls the handler once for each request, even if the worker resends the request after a reconnect."""
 
     def __init__(self, handler: PermissionHandler | None, ports: PermissionPorts) -> None:
         self._handler = handler

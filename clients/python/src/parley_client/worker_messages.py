@@ -34,7 +34,7 @@ class WorkerMessages:
         self._permissions = permissions
         self._events = events
         self._answers = Answers(events.emit)
-        self._tool_names: dict[str, str] = {}  # by call: a result does not contain its tool's name
+        self._tool_names: dict[str, str] = {}  # by call id, because a result does not contain its tool's name
 
     @property
     def is_answering(self) -> bool:
@@ -65,7 +65,7 @@ class WorkerMessages:
                 self._events.emit(self._to_result(body))
         if body is not None:
             self._events.emit(body)
-        # The event for the complete answer follows that for its last sentence.
+        # An answer is completed after its last sentence was emitted, so that the events arrive in this order.
         if isinstance(body, AssistantSentence):
             self._answers.add(body)
         elif isinstance(body, AssistantMessage):

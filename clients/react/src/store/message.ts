@@ -80,7 +80,7 @@ export function applySentence(message: TalkMessage, sentence: string): TalkMessa
 
 /** Marks a sentence as said. Returns `undefined` if no text part contains it. */
 function markSaid(parts: readonly Part[], sentence: string): readonly Part[] | undefined {
-  // Where a sentence contains single spaces, a text part may contain line breaks.
+  // A sentence contains single spaces where the text part may contain line breaks, so any whitespace matches.
   const words = sentence.split(/\s+/).map(escapeForPattern).join("\\s+");
   for (const part of parts) {
     if (part.kind !== "text") continue;
@@ -91,7 +91,7 @@ function markSaid(parts: readonly Part[], sentence: string): readonly Part[] | u
   return undefined;
 }
 
-/** Removes asides that turned out to be in a text part: a sentence may arrive before its text. */
+/** Removes asides whose text is now part of a text part: a sentence may arrive before the text that contains it. */
 function settleAsides(message: TalkMessage): TalkMessage {
   let { parts } = message;
   for (const aside of parts)
@@ -124,8 +124,8 @@ function findText(parts: readonly Part[], sequence: number) {
 }
 
 /**
- * Replaces the part for the same block. If there is no such part, inserts the new part before the first part for a
- * later block.
+ * Replaces the part for the same block. If there is no such part, inserts the new part before the parts for later
+ * blocks.
  */
 function put(parts: readonly Part[], part: Exclude<Part, { kind: "aside" }>): readonly Part[] {
   const same = parts.findIndex((each) => each.kind !== "aside" && each.sequence === part.sequence);

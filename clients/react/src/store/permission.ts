@@ -7,7 +7,7 @@ export interface Permission {
   readonly sessionId: string;
   readonly type: string;
   readonly title: string;
-  /** What the call would touch. `always` allows these from now on. */
+  /** What the call would touch. The answer `always` allows calls with these patterns from now on. */
   readonly patterns: readonly string[];
   readonly callId?: string;
   readonly toolName?: string;
@@ -32,7 +32,7 @@ export function toPermission(request: MessageBody<"permission_request">, now: nu
     ...(request.callId !== undefined && { callId: request.callId }),
     ...(typeof toolName === "string" && { toolName }),
     ...(isObject(input) && { input }),
-    // Computed from the time left, because the worker's clock may differ from this device's.
+    // Computed from the time that is left, because the worker's clock may differ from this device's.
     ...(typeof leftMs === "number" && { expiresAt: now + leftMs }),
   };
 }

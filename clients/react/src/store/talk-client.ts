@@ -16,7 +16,7 @@ const FEATURES = ["blocks", "tool_call_state", "permissions"];
 
 type Room = Parameters<typeof connect>[0];
 
-/** What the worker has announced about its voice. */
+/** What the worker has announced: whether it understands speech, and whether it speaks. */
 interface WorkerVoice {
   readonly listens?: boolean;
   readonly speaks?: boolean;
@@ -24,15 +24,15 @@ interface WorkerVoice {
 type AnyTool = ClientTool<never>;
 
 /**
- * A component tree's client of a worker, with everything that it has received. Closing takes effect in a later task,
- * and reopening the client before then undoes it, because React may end an effect and immediately start it again
- * (StrictMode).
+ * The client of one component tree, with everything that it has received. React may end an effect and immediately start
+ * it again (StrictMode). Therefore, closing only takes effect in a later task, and is undone if the client is opened
+ * again before then.
  */
 export class TalkClient extends ObservableStore {
   readonly log = new TalkLog();
   readonly permissions = new PermissionList();
   readonly views = new ToolViews();
-  /** The offered tools. Once a tool is registered, it maps to the function that withdraws it. */
+  /** The offered tools. A registered tool maps to the function that withdraws it, any other tool to `undefined`. */
   readonly #tools = new Map<AnyTool, (() => void) | undefined>();
   /** Why a tool could not be registered, by tool. */
   readonly #toolProblems = new Map<AnyTool, string>();
@@ -85,7 +85,7 @@ export class TalkClient extends ObservableStore {
     const isOther = this.#room !== room;
     this.#room = room;
     if (this.#parley && isOther) {
-      // While a client is not in the room, it is not notified which requests were answered.
+      // A client that is not in the room is not notified when requests are answered.
       this.permissions.clear();
       this.#parley.rejoin(room);
     } else if (isOther) void this.#closed.then(() => this.#connect(room, options));
@@ -96,8 +96,8 @@ export class TalkClient extends ObservableStore {
   }
 
   /**
-   * Offers a tool while a client exists. Returns a function that withdraws the tool. An invalid tool is reported as a
-   * `problem`.
+   * Offers a tool to the model while a client exists. Returns a function that withdraws the tool. An invalid tool is
+   * reported as a `problem`.
    */
   offer<Input>(tool: ClientTool<Input>): () => void {
     const any = tool as unknown as AnyTool;
@@ -110,7 +110,7 @@ export class TalkClient extends ObservableStore {
     };
   }
 
-  /** Does not throw, so that one invalid tool does not affect the other tools or the conversation. */
+  /** Registers a tool. Does not throw, so that one invalid tool does not affect the other tools or the conversation. */
   #register(tool: AnyTool, parley: Parley): void {
     try {
       this.#tools.set(tool, parley.registerTool(tool));
@@ -130,7 +130,8 @@ export class TalkClient extends ObservableStore {
   }
 
   /**
-   * Requests a new answer to a user's message, with new text if given. On failure, the message also shows the error.
+   * Requests a new answer to a user's message, with new text if given. If the request fails, the message also shows the
+   * error.
    */
   async vary(targetId: string, newContent?: string): Promise<void> {
     if (newContent !== undefined) this.log.edit(targetId, newContent);

@@ -73,7 +73,7 @@ export class TalkLog extends ObservableStore {
     );
   }
 
-  /** Marks a user's message as failed, because the message or a request about it did not reach the worker. */
+  /** Marks a user's message as failed, because the worker did not get the message or a request about it. */
   fail(id: string, error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     this.#change(id, (known) => ({ ...known, state: "failed", problem }));
@@ -112,7 +112,7 @@ export class TalkLog extends ObservableStore {
   #takeBlock(event: MessageBody<"block_event">): void {
     this.#openAnswer(event.turnId);
     this.#change(event.turnId, (known) => applyBlock(known, event));
-    // A delta of the arguments identifies its block only by index.
+    // A delta of a call's arguments identifies its block only by `sequence`, so the call is found by its message part.
     const part = this.#messages
       .get(event.turnId)
       ?.parts.find((each) => each.kind === "call" && each.sequence === event.sequence);

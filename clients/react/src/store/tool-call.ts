@@ -85,7 +85,7 @@ export function applyState(find: (toolUseId: string) => ToolCall | undefined, st
     name,
     status,
     logs,
-    // Some tools' states omit the arguments, which the block then contains.
+    // The states of some tools omit the arguments. The arguments from the block are then kept.
     inputJson: state.inputJson || (known?.inputJson ?? ""),
     revision: typeof revision === "number" ? revision : 0,
     ...(isRunner(execution) && { runner: execution }),
@@ -116,7 +116,7 @@ export function applyCallBlock(known: ToolCall | undefined, event: BlockEvent): 
   if (deltaType === "input_json" && typeof partialJson === "string" && known.status === "writing")
     return { ...known, inputJson: known.inputJson + partialJson };
   if (event.event !== "block_stop" || !type?.endsWith("_result") || known.revision > 0) return known;
-  // This call has no states, because they are not shown or because Anthropic runs it. Its result block ends the call.
+  // A call without states (because they are not shown, or because Anthropic runs the call) ends with its result block.
   const output = JSON.stringify(content?.["content"] ?? {});
   return { ...known, status: content?.["is_error"] === true ? "error" : "success", output };
 }

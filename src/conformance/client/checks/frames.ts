@@ -109,9 +109,12 @@ export const frameChecks: readonly Check<ClientTalk>[] = [
   ),
 ];
 
-/** LiveKit announces a participant without tracks up to 3 s late. */
+/** How long to wait until LiveKit announces a participant: without tracks, it is announced up to 3 s late. */
 const ANNOUNCED_WITHIN_MS = 3_500;
-/** LiveKit takes seconds to deliver four megabytes, and later messages are queued behind them. */
+/**
+ * How long a frame of the maximum size may take. LiveKit takes seconds to deliver four megabytes, and later messages
+ * are queued behind them.
+ */
 const LONG_FRAME_WITHIN_MS = 15_000;
 
 /** Frames from participants that are not workers. */
@@ -129,8 +132,8 @@ export const senderChecks: readonly Check<ClientTalk>[] = [
 ];
 
 /**
- * The number of participants that each send a packet. One may not be enough, because LiveKit may announce it before its
- * packet arrives.
+ * How many unannounced participants send a packet each. One may not be enough, because LiveKit may announce that
+ * participant before its packet arrives.
  */
 const STRANGERS = 2;
 
@@ -141,7 +144,7 @@ async function ensureNotObeyed(
 ): Promise<void> {
   let answers = 0;
   const ids = Array.from({ length: isAnnounced ? 1 : STRANGERS }, () => createId());
-  // LiveKit announces newcomers periodically. Right after that, a packet can arrive before the next announcement.
+  // LiveKit announces newcomers at intervals. Wait for one announcement, so that the packets arrive before the next.
   if (!isAnnounced) await talk.untilAnnounced(await talk.joinStranger(), ANNOUNCED_WITHIN_MS);
   for (const id of ids) {
     const stranger = await talk.joinStranger(() => (answers += 1));

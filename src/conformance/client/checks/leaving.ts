@@ -127,7 +127,10 @@ async function replaceWorker(talk: ClientTalk): Promise<void> {
   await talk.nextConfiguration(before, BACK_WITHIN_MS);
 }
 
-/** `cut` breaks the connection to LiveKit. LiveKit's client SDK then reconnects by itself. */
+/**
+ * Returns the checks of a client whose connection to LiveKit breaks when `cut` is called. LiveKit's client SDK then
+ * reconnects by itself.
+ */
 export function cutChecks(cut: () => void): readonly Check<ClientTalk>[] {
   return [
     check("reconnect.by-itself", ["MUST", CONFIGURE_AGAIN], async (talk) => {

@@ -18,7 +18,7 @@ function framesOf(talk: ClientTalk, text: string): Frame[] {
 }
 
 /**
- * Makes the client send a message, leaves the message unacknowledged, as if it were lost, and waits until it is resent.
+ * Makes the client send a message, does not acknowledge it, as if it were lost, and waits until the client resends it.
  */
 async function loseMessage(talk: ClientTalk, text: string): Promise<readonly Frame[]> {
   const isIt = ({ message }: Frame) => message?.type === "user_message" && message.body.content === text;

@@ -43,7 +43,8 @@ export const refusalChecks: readonly Check<ClientTalk>[] = [
     ensureMalformed(talk, { execution: 7, toolName: "no such tool", parameters: [] }),
   ),
   check("refuse.no-id", ["MUST", NO_ID], async (talk) => {
-    // The program's output is separate from the client's messages, and may arrive later.
+    // Wait for the reports of earlier runs: the program's output is separate from the client's messages, and may arrive
+    // later.
     await talk.settle();
     const before = talk.all("error_message").length;
     const ranBefore = talk.program.all("run").length;

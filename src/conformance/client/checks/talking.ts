@@ -161,7 +161,7 @@ export const slowChecks: readonly Check<ClientTalk>[] = [
   ),
 ];
 
-/** Permission requests. The client is asked to announce the feature for them. */
+/** Checks of permission requests. The kit asks the client to announce the feature `permissions`. */
 export const permissionChecks: readonly Check<ClientTalk>[] = [
   check(
     "permission.answered",

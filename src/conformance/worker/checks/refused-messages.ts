@@ -165,7 +165,8 @@ export const floodChecks: readonly Check<WorkerTalk>[] = [
       ensure(stanzas.has(originatingId), "The error's originatingId is not the id of a sent message");
       ensure(retryAfterMs > 0, "The error has no retryAfterMs");
       const stanzaId = stanzas.get(originatingId) ?? 0;
-      // Messages still in transit may use up the budget that has become available again.
+      // Try several times: messages that are still in transit may use up the budget as soon as it becomes available
+      // again.
       for (let tries = 0; tries < 8 && !client.isAcknowledged(stanzaId); tries++) {
         await sleep(retryAfterMs + 200);
         await client.send(note(originatingId), { stanzaId });

@@ -79,7 +79,7 @@ export class Tagger {
 
 interface Place {
   readonly at: number;
-  /** Starts with two words of padding. */
+  /** The normalized words, with two words of padding before and after them. */
   readonly context: readonly string[];
   readonly tags: readonly string[];
 }

@@ -8,7 +8,7 @@ export interface Token {
   phonemes?: string | undefined;
   /** Whether it starts a word. False for the later parts of a word. */
   isHead: boolean;
-  /** Read instead of `text`. */
+  /** What is read instead of `text`. */
   alias?: string;
   currency?: string | undefined;
   /** Whether it is spoken as a separate word, not joined to the part before it. */
@@ -17,7 +17,7 @@ export interface Token {
   start: number;
 }
 
-/** What comes after a word. Words are read from last to first. */
+/** What comes after a word. Already known when the word is read, because words are read from last to first. */
 export interface Following {
   /** Whether the next sound is a vowel. Undefined at a pause and at the end. */
   readonly isVowel: boolean | undefined;

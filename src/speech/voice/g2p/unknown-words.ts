@@ -7,7 +7,7 @@ export interface UnknownWordTables {
   readonly maxlen: number;
 }
 
-/** Cache size, in words. Names recur within a conversation. */
+/** The size of the cache, in words. Names recur within a conversation. */
 const REMEMBERED = 1000;
 
 /** Reads words that are not in a dictionary, with a small network that works on their letters. */
@@ -23,7 +23,7 @@ export class UnknownWords {
     this.#ids = new Map(tables.in.map((letter, index) => [letter, index + 1]));
   }
 
-  /** Returns an empty string if the network knows none of the word's letters. */
+  /** Returns a word's phonemes, or an empty string if the network knows none of the word's letters. */
   async read(word: string): Promise<string> {
     const known = this.#known.get(word);
     if (known !== undefined) return known;
@@ -36,7 +36,10 @@ export class UnknownWords {
     return phonemes;
   }
 
-  /** The network repeats a phoneme for as long as it lasts, and separates two equal phonemes with 0. */
+  /**
+   * Converts the network's output to phonemes. The network repeats a phoneme for as long as it lasts, and separates two
+   * equal phonemes with 0.
+   */
   #decode(answer: readonly number[]): string {
     return answer.map((id, at) => (id !== 0 && id !== answer[at - 1] ? (this.#tables.out[id - 1] ?? "") : "")).join("");
   }

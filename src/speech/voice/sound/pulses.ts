@@ -1,9 +1,9 @@
 import { HOP, SAMPLE_RATE } from "./frames.ts";
 
-/** Frames with a lower pitch are unvoiced. */
+/** The pitch, in Hz, up to which the sound is unvoiced. */
 const LOWEST_PITCH = 40;
 const HIGHEST_HARMONIC = 11_000;
-/** Below this, the quotient in `pulses` would divide by almost zero. */
+/** Where the divisor in `pulses` is this small or smaller, the quotient is replaced by its limit. */
 const NEARLY_ZERO = 2e-3;
 
 /**

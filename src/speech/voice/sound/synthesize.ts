@@ -23,7 +23,7 @@ const loudness = (logarithm: number): number => Math.exp(Math.min(logarithm, LOU
 // Two functions, because V8 is slow if one function reads both kinds of arrays.
 const get = (values: Float64Array, index: number): number => values[index] ?? 0;
 const get32 = (values: Float32Array, index: number): number => values[index] ?? 0;
-/** Scaled so that a cosine of amplitude 1 has a peak of 1. */
+/** The window for the pulses. Scaled so that a cosine of amplitude 1 has a peak of 1 in the spectrum. */
 const SOURCE_WINDOW = WINDOW.map((value) => value / (FRAME / 4));
 
 /** Half of a frame's spectrum. The other half mirrors it, because the sound is real-valued. */
@@ -134,7 +134,7 @@ function addWeights(weights: Float64Array, frame: number): void {
   for (let at = 0, to = frame * HOP; at < FRAME; at++, to++) weights[to] = get(weights, to) + get(WINDOW, at) ** 2;
 }
 
-/** Beyond either end, the sound continues as its mirror image. */
+/** Returns a sample of the sound. Beyond either end, the sound continues as its mirror image. */
 function mirrored(sound: Float32Array, index: number): number {
   const last = sound.length - 1;
   let at = Math.abs(index);

@@ -22,7 +22,7 @@ function timeWords(match: RegExpExecArray): string {
   if (minutes > 0) words += ` ${minutes < 10 ? "oh " : ""}${cardinal(minute)}`;
   else if (!half && !second) words += " o'clock";
   if (second) words += ` and ${cardinal(second)} second${seconds === 1 ? "" : "s"}`;
-  // With periods, so that the dictionary's rules spell out the letters.
+  // Write periods ("A.M."), so that the dictionary's rules spell out the letters.
   if (half) words += ` ${half.toUpperCase()}.M${match.input[match.index + all.length] === "." ? "" : "."}`;
   return words;
 }

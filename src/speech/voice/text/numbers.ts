@@ -32,7 +32,10 @@ function belowThousand(number: number): string {
   return words.join(" ");
 }
 
-/** "one thousand, two hundred and thirty-four". Numbers without a name (from 10^36) are read digit by digit. */
+/**
+ * Returns a number in words: "one thousand, two hundred and thirty-four". Numbers without a name (from 10^36) are read
+ * digit by digit.
+ */
 export function cardinal(digits: string): string {
   const significant = digits.replace(/^0+(?=\d)/, "");
   if (significant.length > SCALES.length * 3) return digitsInWords(significant);
@@ -50,10 +53,10 @@ function ordinalWord(word: string): string {
   return IRREGULAR_ORDINALS.get(word) ?? (word.endsWith("y") ? `${word.slice(0, -1)}ieth` : `${word}th`);
 }
 
-/** "twenty-third", "one hundred and first". */
+/** Returns an ordinal number in words: "twenty-third", "one hundred and first". */
 export const ordinal = (digits: string): string => cardinal(digits).replace(/[^ -]+$/, ordinalWord);
 
-/** "nineteen oh-five", "two thousand and five", "twenty ten". */
+/** Returns a year in words: "nineteen oh-five", "two thousand and five", "twenty ten". */
 export function year(digits: string): string {
   const [high, low] = [Math.floor(Number(digits) / 100), Number(digits) % 100];
   if (high === 0 || (high % 10 === 0 && low < 10) || high >= 100) return cardinal(digits);
@@ -61,7 +64,7 @@ export function year(digits: string): string {
   return `${cardinal(String(high))} ${lowWords}`;
 }
 
-/** "three point one four". Trailing zeros are not read. */
+/** Returns a decimal number in words: "three point one four". Trailing zeros are not read. */
 export function decimal(text: string): string {
   const [whole = "", fraction = ""] = text.split(".");
   const digits = fraction.replace(/0+$/, "");

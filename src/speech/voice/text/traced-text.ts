@@ -37,8 +37,8 @@ export class TracedText {
   }
 
   /**
-   * Returns the origins of the new text's characters. Those at its end that are the same in the old text keep their
-   * origins. The others are spread evenly.
+   * Returns the origins of the new text's characters. Characters at its end that are the same at the end of the old
+   * text keep their origins. The remaining characters are spread evenly over the rest of the old text.
    */
   #originsOf(written: string, { old, index }: { readonly old: string; readonly index: number }): number[] {
     let same = 0;

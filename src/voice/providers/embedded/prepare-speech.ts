@@ -8,7 +8,7 @@ const PARTS = { listen: RECOGNIZER_PARTS, speak: VOICE_PARTS, endOfTurn: [] } as
   object
 >;
 
-/** Contains all parts of the recognizer and of the voice. */
+/** A file of the package that contains all parts of the recognizer and of the voice. */
 const PACKAGE = "@parley/speech/package.json";
 
 /**

@@ -35,7 +35,7 @@ const espeakUrl = process.argv[2] ?? "";
 const { default: runEspeak } = (await import(espeakUrl)) as { default: RunEspeak };
 const compiled = await wasm.compile(await readFile(new URL("espeak-ng.wasm", espeakUrl)));
 
-/** Returns a complete WAV file. @throws if the voice is unknown */
+/** Speaks a text and returns a complete WAV file. @throws if the voice is unknown */
 type SpeakOnce = (words: Omit<EspeakRequest, "id">) => Uint8Array;
 
 /**
@@ -74,7 +74,10 @@ async function begin(): Promise<SpeakOnce> {
   };
 }
 
-/** An instance speaks only once. The next instance starts after the audio was sent, when nobody is waiting for it. */
+/**
+ * The instance for the next request. An instance speaks only once, so another one is started after each answer has been
+ * sent, when nobody is waiting for it.
+ */
 let next = begin();
 
 async function answer({ id, ...words }: EspeakRequest): Promise<EspeakAnswer> {

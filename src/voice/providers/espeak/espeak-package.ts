@@ -17,7 +17,10 @@ export interface EspeakAnswer {
   readonly wav: Uint8Array | undefined;
 }
 
-/** The header's length field is wrong, because espeak-ng writes the header before it knows the length. */
+/**
+ * The size of the header in espeak-ng's WAV files. It must be skipped without reading it: its length field is wrong,
+ * because espeak-ng writes the header before it knows the length.
+ */
 export const WAV_HEADER_BYTES = 44;
 
 const CHILD = fileURLToPath(siblingModuleUrl(import.meta.url, "espeak-child"));

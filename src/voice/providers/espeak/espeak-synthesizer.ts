@@ -13,7 +13,7 @@ import { EspeakPackage, WAV_HEADER_BYTES } from "./espeak-package.ts";
 const SAMPLE_RATE = 22_050;
 const FRAME_SAMPLES = SAMPLE_RATE / 50;
 const FALLBACK_VOICE = "en";
-/** A sentence normally takes a fraction of a second. */
+/** How long espeak-ng may take for a sentence. It normally takes a fraction of a second. */
 const SENTENCE_LIMIT_MS = 20_000;
 
 /** Where to find espeak-ng: a program on PATH (preferred) or the npm package. */

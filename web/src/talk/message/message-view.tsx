@@ -117,7 +117,8 @@ function inBackground(varying: Promise<void>): void {
 }
 
 /**
- * Returns whether an interrupted answer was read here rather than heard: the microphone was off when the answer ended.
+ * Returns whether the person read an interrupted answer here instead of hearing it: the microphone was off when the
+ * answer ended.
  */
 function useIsReader(message: TalkMessage | undefined): boolean {
   const isOn = useIsMicrophoneOn();

@@ -10,7 +10,7 @@ from ..tasks import Tasks
 from .transport import Peer, Way
 
 CONFIGURE_AGAIN_S = 3.0
-"""A Configuration that is not acknowledged within this time is resent. The time doubles with each attempt."""
+"""How many seconds to wait for the Ack of a Configuration before it is resent. The wait doubles with each attempt."""
 MAX_CONFIGURE_AGAIN_S = 30.0
 
 LossReason = Literal["room", "agent"]
@@ -36,8 +36,8 @@ class AgentLink:
         self._tasks = Tasks()
         self._is_change_queued = False
         self.is_known = False
-        """Whether an agent has acknowledged a Configuration since it joined. It then recognizes this client's
-        packets, even before LiveKit announces the client."""
+        """Whether an agent has acknowledged a Configuration since the last time that this client or an agent joined.
+        The agent then recognizes this client's packets, even before LiveKit announces the client."""
 
     @property
     def is_ready(self) -> bool:
@@ -74,7 +74,7 @@ class AgentLink:
                 self._lose("agent")
 
     def change(self) -> None:
-        """Announces changed tools: once for all changes in the same tick."""
+        """Announces changed tools. Several changes in the same tick are announced together."""
         if not self._agents or self._is_change_queued or self._state == "closed":
             return
         self._is_change_queued = True

@@ -11,10 +11,11 @@ from livekit import rtc
 from ..limits import ENVELOPE_BYTES, TOPIC
 from ..tasks import Tasks
 
-# LiveKit's threads call into Python, mostly to log. LiveKit's exit handler stops new calls, but does not wait for calls
-# in progress. A thread that needs the GIL while the interpreter finalizes aborts the process (before Python 3.14).
-# This sleep releases the GIL, so that such calls can finish. It must run after LiveKit's handler. Exit handlers run in
-# reverse order, and LiveKit registers its handler with the program's first room: import this module before that.
+# This sleep lets calls in progress finish before the interpreter exits. LiveKit's threads call into Python, mostly to
+# log. LiveKit's exit handler stops new calls, but does not wait for calls in progress. Before Python 3.14, a thread
+# that needs the GIL while the interpreter finalizes aborts the process. The sleep releases the GIL, and must run after
+# LiveKit's handler. Exit handlers run in reverse order, and LiveKit registers its handler with the program's first
+# room, so this module must be imported before that.
 _LAST_CALLS_S = 0.1
 atexit.register(time.sleep, _LAST_CALLS_S)
 
@@ -28,26 +29,26 @@ class Peer:
     identity: str
     is_agent: bool
     is_gone: bool = False
-    """Whether an agent no longer serves the room, or only publishes for another agent."""
+    """Whether this agent no longer serves the room, or only publishes for another agent."""
 
 
 class Listener(Protocol):
     """The methods that a transport calls. None of them may raise."""
 
     def on_frame(self, frame: bytes, sender: Peer | None) -> None:
-        """`sender` is None until LiveKit has announced the participant, which takes up to 3 s for one without
-        tracks."""
+        """Called for each frame. `sender` is None until LiveKit has announced the sender, which takes up to 3 s if the
+        sender has no tracks."""
 
     def on_joined(self, peer: Peer) -> None: ...
 
     def on_left(self, peer: Peer) -> None: ...
 
     def on_changed(self, peer: Peer) -> None:
-        """Another participant's attributes have changed."""
+        """Called when another participant's attributes have changed."""
 
     def on_connected(self) -> None:
-        """Called when this client has joined the room, for the first time or again. It has missed everything sent
-        before that."""
+        """Called when this client has joined the room, for the first time or again. The client has missed everything
+        that was sent before."""
 
     def on_disconnected(self) -> None: ...
 
@@ -146,8 +147,8 @@ class RoomTransport:
 
 
 async def _read(reader: rtc.ByteStreamReader) -> bytes | None:
-    """Returns None for a stream that was cut off, or that exceeds the maximum size of an envelope.
-    `last_sequence_seen` in the next Configuration makes the worker resend it."""
+    """Returns None for a stream that was cut off, or that exceeds the maximum size of an envelope. The next
+    Configuration's `last_sequence_seen` makes the worker resend the message."""
     frame = bytearray()
     try:
         async for chunk in reader:

@@ -9,7 +9,8 @@ from ..messages import ToolUseProgress
 
 TICK_S = 0.2
 MESSAGES_PER_TICK = 2
-"""Per tick of 0.2 s. This is a fifth of the rate that the worker accepts from one participant."""
+"""How many messages are sent per tick of 0.2 s. This is a fifth of the rate that the worker accepts from one
+participant."""
 MAX_LOG_LENGTH = 16_384
 
 
@@ -31,7 +32,7 @@ class ProgressSender:
         self._of(call_id).lines.append(str(line))
 
     def progress(self, call_id: str, fraction: float) -> None:
-        """Numbers are clamped to the range from 0 to 1; NaN is ignored."""
+        """Sets a call's progress. Numbers are clamped to the range from 0 to 1; NaN is ignored."""
         if not math.isnan(fraction):
             self._of(call_id).progress = float(min(1, max(0, fraction)))
 

@@ -10,8 +10,8 @@ MAX_BYTES = 8 * 1024 * 1024
 
 
 class ResultStore:
-    """Stores results, so that a repeated request is answered again without running again. The oldest results are
-    dropped first. Their ids are kept longer, and still prevent a second run."""
+    """Stores results, so that the client can answer a repeated request without running the tool again. Drops the oldest
+    results first, but keeps their ids longer, so that a repeated request still does not run again."""
 
     def __init__(self) -> None:
         self._ids: dict[str, None] = {}
@@ -28,7 +28,7 @@ class ResultStore:
         evict_oldest(self._ids, MAX_IDS)
 
     def find(self, request_id: str) -> ToolUseResult | None:
-        """Returns None if the id has no result yet, and an error result if the result was dropped."""
+        """Returns a request's result. Returns None if there is no result yet, and an error result if it was dropped."""
         stored = self._results.get(request_id)
         if stored:
             return stored[0]

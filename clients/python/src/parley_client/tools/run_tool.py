@@ -18,8 +18,8 @@ MAX_MESSAGE_BYTES = 8_192
 async def run_tool(
     tool: Tool, request: ToolUseRequest, context: ToolContext, cancelled: "asyncio.Future[str]"
 ) -> ToolUseResult:
-    """Runs the tool and returns the result, with the protocol's error messages. Returns at the deadline or on a
-    cancel, even if the tool ignores its cancellation. The result of `cancelled` is the reason. Never raises."""
+    """Runs the tool and returns its result, with the protocol's error messages. Returns at the deadline or when
+    `cancelled` has a result (the reason), even if the tool ignores its cancellation. Never raises."""
     timeout_ms = min(request.timeout_ms or DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)
     work = asyncio.ensure_future(tool.run(request.parameters, context))
     waiting: set[asyncio.Future[Any]] = {work, cancelled}
@@ -54,7 +54,7 @@ def _succeeded(request_id: str, returned: object) -> ToolUseResult:
         id=request_id,
         success=True,
         result=_to_map(output.result),
-        # Not converted, so that bytes in the blocks are sent as bytes.
+        # The blocks are not converted to JSON types, so that bytes in them are sent as bytes.
         content=None if output.content is None else [dict(block) for block in output.content],
         display=None if output.display is None else _to_map(output.display),
     )
@@ -70,7 +70,7 @@ def _failed_with(request_id: str, code: str, error: Exception, partial: Mapping[
 
 
 def _to_map(value: object) -> Json:
-    """Converts models, dataclasses, dates and the like to JSON types, and wraps anything that is not a dict."""
+    """Converts models, dataclasses, dates and similar values to JSON types. Wraps a value that is not a dict."""
     if value is None:
         return {}
     try:

@@ -28,7 +28,7 @@ class Tool:
         return name
 
     async def run(self, parameters: Json, context: ToolContext) -> object:
-        """Runs the function. One that is not a coroutine function runs in a thread, so that it cannot block the
+        """Runs the function. A function that is not a coroutine function runs in a thread, so that it cannot block the
         event loop."""
         arguments = self.input.to_arguments(parameters, context)
         if inspect.iscoroutinefunction(self.function):

@@ -61,7 +61,7 @@ def _parameters_of(function: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
 
 
 def _from_signature(inputs: Mapping[str, tuple[Any, Any]]) -> tuple[Json, _Read]:
-    # The parameters' names are only aliases, because some valid parameter names are not allowed as a model's fields.
+    # The parameters' names are used only as aliases, because pydantic does not allow all of them as names of fields.
     fields: dict[str, Any] = {
         f"parameter_{name}": (Annotated[hint, Field(alias=name)], default) for name, (hint, default) in inputs.items()
     }

@@ -44,8 +44,8 @@ class _Running:
 
 
 class ToolRequests:
-    """Answers each request that this client runs with exactly one result, whatever happens. A repeated request
-    receives the same result without running again."""
+    """Answers each request that this client runs with exactly one result, whatever happens. A repeated request is
+    answered with the same result, without running the tool again."""
 
     def __init__(self, ports: ToolRequestPorts) -> None:
         self._ports = ports
@@ -60,8 +60,8 @@ class ToolRequests:
         return len(self._running)
 
     def handle(self, request: ToolUseRequest, envelope: Envelope) -> None:
-        # Checked before the stored results, because a call that the server took over from this client is announced
-        # again as `server`.
+        # The execution is checked before the stored results: if the server takes over a call from this client, it
+        # announces the call again as `server`.
         if request.execution == "server":
             self._tell(request, "server")
             return
@@ -106,7 +106,8 @@ class ToolRequests:
         return True
 
     def cancel(self, body: ToolUseCancel) -> None:
-        """Cancels a call. A request that is sent as a stream may arrive after its cancel, and is then not run."""
+        """Cancels a call. A request that is sent as a stream may arrive after its cancel. In that case, it is not
+        run."""
         reason = f"The worker cancelled the call ({body.reason})"
         running = self._running.get(body.id)
         if running:
@@ -137,7 +138,7 @@ class ToolRequests:
         loop = asyncio.get_running_loop()
 
         def tell(to: Callable[[str, Any], None], value: object) -> None:
-            with contextlib.suppress(RuntimeError):  # a thread may outlive the loop
+            with contextlib.suppress(RuntimeError):  # a tool's thread may outlive the loop
                 loop.call_soon_threadsafe(lambda: to(request.id, value) if request.id in self._running else None)
 
         context = ToolContext(
@@ -180,7 +181,7 @@ class ToolRequests:
         return result, self._ports.prepare(result, traceparent)
 
     def _send_again(self, result: ToolUseResult) -> None:
-        # A result that is still being delivered keeps its number: with a new number, it would count as a second answer.
+        # A result that is still being delivered keeps its number. With a new number, it would count as a second answer.
         delivering = self._delivering.get(result.id)
         if delivering:
             self._ports.repeat(delivering)

@@ -36,7 +36,7 @@ class Answers:
         evict_oldest(self._open, MAX_OPEN)
 
     def add(self, sentence: AssistantSentence) -> None:
-        """Adds a sentence. A long sentence is sent as a stream, and may arrive after the final sentence."""
+        """Adds a sentence. The final sentence may arrive before others, because long sentences are sent as streams."""
         answer = self._open.get(sentence.previous_id)
         if not answer:
             return
@@ -49,8 +49,8 @@ class Answers:
             self._end(AnswerEnd(sentence.previous_id, answer.previous_id, " ".join(texts), texts))
 
     def take_whole(self, message: AssistantMessage) -> None:
-        """Handles a complete answer, which a worker sends if it no longer has the sentences, or if an earlier worker
-        may not have sent them all."""
+        """Handles a complete answer. A worker sends one if it no longer has the sentences, or if an earlier worker may
+        not have sent all of them."""
         if message.id in self._ended:
             return
         answer = self._open.get(message.id)

@@ -21,7 +21,7 @@ class Envelope:
     conversation_id: str
     meta: Json
     body: Body | None
-    """None for an unknown type: the message must be skipped."""
+    """The message, or None if its type is unknown. Such a message must be skipped."""
 
 
 class MalformedMessage(Malformed):
@@ -162,7 +162,8 @@ def _check(depth: int) -> None:
 
 
 def _number(value: int) -> int | float:
-    """Integers beyond 32 bits are sent as float64, because one implementation drops messages with 64-bit integers."""
+    """Returns the number to send. Integers beyond 32 bits become float64, because one implementation drops messages
+    with 64-bit integers."""
     if -(2**31) <= value < 2**32:
         return value
     if abs(value) >= 2**53:

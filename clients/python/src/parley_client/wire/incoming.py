@@ -11,7 +11,8 @@ from .codec import Envelope, MalformedMessage, decode
 
 REMEMBERED_STANZAS = 2_000
 HOLD_S = 3
-"""A worker takes up to 2 s to read missed messages from its database."""
+"""How many seconds messages are held back while others may be missing. A worker takes up to 2 s to read missed messages
+from its database."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class IncomingPorts:
 
 
 class IncomingMessages:
-    """Passes on each message once, except requests, which are passed on each time they arrive, because each needs an
+    """Passes on each message once. Only a tool request is passed on each time it arrives, because each copy needs an
     answer."""
 
     def __init__(self, ports: IncomingPorts) -> None:
@@ -31,21 +32,21 @@ class IncomingMessages:
         self._seen: dict[tuple[int, str], None] = {}
         self._last_seen = 0
         self._agent: str | None = None
-        """The agent that sent the last frame."""
+        """The identity of the agent that sent the last frame."""
         self._sure_until: int | None = None
-        """Messages after this number may have been missed, from earlier agents or from before the agent was
-        announced."""
+        """The number of the last message before a possible gap; None if nothing can be missing. A gap is possible after
+        a lost connection or a change of agents, and before an agent is announced."""
         self._asked = 0
         self._is_configured = False
         """Whether the worker has acknowledged the request for missed messages."""
         self._held: dict[int, Envelope] = {}
-        """Messages held back, by number, while others may be missing. The missed messages arrive later, but are
-        passed on first."""
+        """Messages, by number, that are held back while earlier ones may be missing. If missed messages arrive, they
+        are passed on first."""
         self._holding: asyncio.TimerHandle | None = None
 
     def tell_last_seen(self) -> int | None:
-        """Returns the number for the Configuration that is about to be sent: the worker resends the messages after
-        this number."""
+        """Returns the number that the next Configuration contains as `last_sequence_seen`. The worker resends the
+        messages after this number."""
         if self._sure_until is not None:
             self._hold()
             return self._sure_until
@@ -57,13 +58,13 @@ class IncomingMessages:
         self._asked = stanza_id
 
     def note_lost(self) -> None:
-        """Called when the connection or the agent was lost, or LiveKit has reconnected."""
+        """Called when the connection or the agent was lost, or when LiveKit has reconnected."""
         if self._last_seen:
             self._doubt(self._last_seen)
 
     def miss(self, frame: bytes) -> None:
-        """Handles a frame whose sender LiveKit has not announced, usually the agent's first. Its content is neither
-        trusted nor stored: once the agent is announced, the Configuration requests it again."""
+        """Handles a frame whose sender LiveKit has not announced yet, usually the agent's first frame. Its content is
+        neither trusted nor stored. Once the agent is announced, the Configuration requests the message again."""
         try:
             envelope = decode(frame)
         except MalformedMessage:
@@ -91,7 +92,7 @@ class IncomingMessages:
         if isinstance(envelope.body, Acknowledgement) and envelope.body.acknowledged_stanza_id == self._asked:
             self._is_configured = True
         is_configuration = isinstance(envelope.body, Configuration)
-        # A Configuration that is not the newest is itself a missed message.
+        # If the Configuration is not the newest message, it is itself one of the missed messages.
         if self._is_configured and is_configuration and is_newest:
             self._sure_until = None
             self._release()

@@ -15,14 +15,14 @@ from .codec import encode
 from .resend_buffer import ResendBuffer
 
 SEND_DEADLINE_S = 10.0
-"""A send may hang for as long as an outage lasts; after this time, it counts as failed."""
+"""How many seconds a send may take before it counts as failed. During an outage, a send hangs until the outage ends."""
 ID_FIELDS = ("id", "permission_id", "target_id")
 """The fields that the worker's ErrorMessage may use to refer to a message."""
 IN_FLIGHT = 8
 MAX_QUEUED = 1_000
 
 ACKNOWLEDGED_WITHIN_S = 5.0
-"""After this time without an Ack, the same stanza is resent as a stream, which includes its sender."""
+"""How many seconds to wait for an Ack before the same stanza is resent as a stream. A stream names its sender."""
 DELIVERED_WITHIN_S = 60.0
 
 
@@ -76,7 +76,8 @@ class Outbox:
             frame,
             message_id=next((getattr(body, name) for name in ID_FIELDS if getattr(body, name, None)), None),
             way="stream" if len(frame) > PACKET_BYTES else way,
-            # AgentLink resends a Configuration itself, with the current tools: an older one must not follow it.
+            # AgentLink resends a Configuration itself, with the current tools. The outbox must not send an older one
+            # after it.
             is_repeatable=not is_ack and not isinstance(body, Configuration),
         )
 
@@ -85,7 +86,7 @@ class Outbox:
         self._begin(self.prepare(body))
 
     async def send_and_wait(self, sent: Sent, timeout: float) -> bool:
-        """Returns whether an Ack arrived within this many seconds and before an interruption."""
+        """Returns whether an Ack arrived within `timeout` seconds and before an interruption."""
         self._waiting[sent.stanza_id] = sent
         try:
             self._begin(sent)

@@ -6,11 +6,13 @@ from typing import Generic, Protocol, TypeVar
 
 MAX_MESSAGES = 512
 MAX_BYTES = 32 * 1024 * 1024
-"""The size of 8 messages of the maximum size: the worker rejects streams whose total size is too large."""
+"""The maximum total size: enough for 8 messages of the maximum size. The worker rejects streams whose total size is too
+large."""
 MAX_TRIES = 8
 """How many times a message is sent in total before it is dropped."""
 MAX_AT_ONCE = 40
-"""Messages per pause: fewer than the worker accepts from one participant per second."""
+"""How many messages are resent before a pause of `PAUSE_S`: fewer than the worker accepts per second from one
+participant."""
 PAUSE_S = 1.0
 
 
@@ -24,7 +26,7 @@ Message = TypeVar("Message", bound=SentMessage)
 
 
 class ResendBuffer(Generic[Message]):
-    """Messages that were sent but not acknowledged yet, oldest first. A worker that receives too many messages drops
+    """Messages that were sent but not acknowledged yet, oldest first. If a worker receives too many messages, it drops
     some, and specifies when to resend them (error 429). Messages keep their numbers, so none is handled twice."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
