@@ -1,11 +1,9 @@
-import type { llm, VADEvent } from "@livekit/agents";
+import { type llm, type VADEvent, VADEventType } from "@livekit/agents";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { END_OF_TURN_SAMPLES } from "../../speech/end-of-turn-model.ts";
 import type { SpeechModelOf } from "../../speech/start-model.ts";
 
-/** After this much silence, the sound is judged once. The model is less certain earlier, and certain of anything later. */
-const JUDGE_AFTER_MS = 190;
 /** A judgment that takes longer than this counts as "not complete". */
 const JUDGED_WITHIN_MS = 500;
 /** How long the words of the last speech are awaited. */
@@ -68,13 +66,10 @@ export class TurnEnd {
   }
 
   /** Receives all events of the session's voice activity detection. */
-  handleActivity({ frames, speaking, rawAccumulatedSilence, rawAccumulatedSpeech }: VADEvent): void {
-    for (const { data } of frames) {
-      this.#samples.copyWithin(0, data.length);
-      this.#samples.set(data.subarray(-END_OF_TURN_SAMPLES), Math.max(0, END_OF_TURN_SAMPLES - data.length));
-    }
-    if (rawAccumulatedSpeech > 0) this.#sound = undefined;
-    else if (speaking && rawAccumulatedSilence >= JUDGE_AFTER_MS) this.#sound ??= this.#judgeSound();
+  handleActivity({ type, frames }: VADEvent): void {
+    if (type === VADEventType.START_OF_SPEECH) this.#sound = undefined;
+    else if (type === VADEventType.END_OF_SPEECH) this.#sound = this.#judgeSound();
+    else for (const { data } of frames) this.#append(data);
   }
 
   async supportsLanguage(): Promise<boolean> {
@@ -100,6 +95,11 @@ export class TurnEnd {
     const judgment = this.#judgment;
     this.#judgment = undefined;
     return judgment;
+  }
+
+  #append(samples: Int16Array): void {
+    this.#samples.copyWithin(0, samples.length);
+    this.#samples.set(samples, END_OF_TURN_SAMPLES - samples.length);
   }
 
   #judge(sound: number | undefined, last: llm.ChatItem | undefined): TurnEndJudgment {
