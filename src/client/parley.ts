@@ -1,4 +1,5 @@
 // Our types use AsyncDisposable, which may be missing from the `lib` that a page's tsconfig.json sets.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { AppError, ERROR_CODES } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import type { JsonObject } from "../lib/json.ts";

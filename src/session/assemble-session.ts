@@ -144,7 +144,7 @@ function createSpending(world: SessionWorld, policy: SessionPolicy, telemetry: S
     worker: hostname(),
     budget,
     prices,
-    onLost: (error) => logger.error({ error }, "recording spending failed, amount lost"),
+    onLost: (error) => logger.error({ error }, "could not store spending, amount lost"),
     onSpent: (spent) => telemetry.recordSpent(spent),
     onBudget: (scope, event) => {
       logger.warn({ budget: BUDGET_NAMES[scope], event }, "budget threshold reached");

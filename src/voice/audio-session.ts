@@ -174,6 +174,6 @@ class NoModel extends llm.LLM {
   }
 
   override chat(): llm.LLMStream {
-    throw new TypeError("AgentSession called its model, but the turn engine answers");
+    throw new TypeError("AgentSession called its model, but only the turn engine may call a model");
   }
 }

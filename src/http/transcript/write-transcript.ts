@@ -3,7 +3,7 @@ import type { SessionRecord } from "../../store/sessions/sessions.ts";
 import { loadTranscriptPage } from "../../store/turns/load-transcript.ts";
 import type { Sql } from "../../store/database/pool.ts";
 import { markdownHead, markdownTurn } from "./to-markdown.ts";
-import { toSpokenTurn } from "./spoken-turn.ts";
+import { toSpokenTurn } from "./to-spoken-turn.ts";
 
 /** How many turns are in memory at once. */
 const PAGE = 10;

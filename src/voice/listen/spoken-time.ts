@@ -3,7 +3,10 @@ import type { SpokenTimes } from "../../session/room/voice-port.ts";
 interface SpokenTimeOptions {
   /** How long a silence has lasted by the time it is reported. */
   readonly silenceMs: number;
-  /** After a longer silence, speech starts a new utterance: the sound before the silence produced no words. */
+  /**
+   * Speech after a longer silence starts a new utterance. The earlier sound produced no words; otherwise, `take` would
+   * have been called by now.
+   */
   readonly giveUpAfterMs: number;
 }
 

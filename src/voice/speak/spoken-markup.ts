@@ -20,8 +20,8 @@ const FENCE = /^(`{3,}|~{3,})/;
 const DELIMITER = /^:?-+:?$/;
 
 /**
- * Converts Markdown to words that can be spoken. The text is written in pieces that each end with a sentence or a line.
- * A table is read row by row, with the column's name before each cell. Code is only mentioned.
+ * Converts Markdown to words that can be spoken. Write the text in pieces, each of which ends at the end of a sentence
+ * or of a line. A table is read row by row, with the column's name before each cell. Code is only mentioned.
  */
 export class SpokenMarkup {
   readonly #code: string;

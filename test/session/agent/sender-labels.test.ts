@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SpokenTurn } from "../../../src/conversation/spoken-turn.ts";
-import { toSpokenTurn } from "../../../src/http/transcript/spoken-turn.ts";
+import { toSpokenTurn } from "../../../src/http/transcript/to-spoken-turn.ts";
 import { loadTranscriptPage } from "../../../src/store/turns/load-transcript.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
