@@ -1,6 +1,6 @@
 import { stt, type VAD, type VADEvent, VADEventType } from "@livekit/agents";
-import { AudioFrame } from "@livekit/rtc-node";
-import { toAudioFrame } from "../../livekit/audio-frame.ts";
+import type { AudioFrame } from "@livekit/rtc-node";
+import { copyFrame, toAudioFrame } from "../../livekit/audio-frame.ts";
 import type { LimitedRecognizer } from "./limited-recognizer.ts";
 import { TurnWords } from "./turn-words.ts";
 
@@ -124,7 +124,8 @@ class TurnStream extends stt.SpeechStream {
   #goOn({ frames }: VADEvent): void {
     const { interims } = this.#options;
     if (!this.#piece || !interims) return;
-    this.#piece.push(...frames.map(copyOf));
+    // The frames are views of a buffer that the VAD overwrites.
+    this.#piece.push(...frames.map(copyFrame));
     if (performance.now() >= this.#interimAt) void this.#showInterim(this.#piece, interims);
   }
 
@@ -175,9 +176,4 @@ class TurnStream extends stt.SpeechStream {
 function toEvent(type: stt.SpeechEventType, text: string): stt.SpeechEvent {
   const language = "en" as stt.SpeechData["language"];
   return { type, alternatives: [{ text, language, startTime: 0, endTime: 0, confidence: 1 }] };
-}
-
-/** Copies a frame, because a VAD's frames are views of a buffer that the VAD overwrites. */
-function copyOf({ data, sampleRate, channels, samplesPerChannel }: AudioFrame): AudioFrame {
-  return new AudioFrame(data.slice(), sampleRate, channels, samplesPerChannel);
 }
