@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { expect, test } from "vitest";
 import { reply, text } from "../src/model-server/step.ts";
-import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../src/speech/speech-files.ts";
+import { fetchSpeechFiles, SPEECH_PARTS } from "../src/speech/speech-files.ts";
 import { loudBlocks, SPEECH_RATE } from "../src/testing/stage/speaker.ts";
 import { EmbeddedRecognizer } from "../src/voice/providers/embedded/embedded-recognizer.ts";
 import { EmbeddedVoice } from "../src/voice/providers/embedded/embedded-voice.ts";
@@ -38,7 +38,7 @@ const SENTENCES = [
 ];
 
 test("how well the embedded models understand people, and are understood", async () => {
-  await fetchSpeechFiles(`${CACHE}/speech`, [...RECOGNIZER_PARTS, ...VOICE_PARTS], console.log);
+  await fetchSpeechFiles(`${CACHE}/speech`, SPEECH_PARTS, console.log);
   const recordings = await fetchRecordings();
   const recognizer = await EmbeddedRecognizer.load({ PARLEY_CACHE_DIR: CACHE });
   const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: CACHE }, undefined);

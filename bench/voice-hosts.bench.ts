@@ -14,7 +14,8 @@ import { programEnvironment } from "../src/tool/program-environment.ts";
 // Measures what voice sessions cost a host process. `VOICE_CASES` lists the runs. Each run is written as
 // sessions:places, where places is the number of sessions per process: with 1, each session has its own process.
 // `VOICE_PAUSE` is the pause between questions in seconds, and `VOICE_PROFILE` a folder for CPU profiles of all
-// processes.
+// processes. With `VOICE_SPEECH=embedded`, the embedded models listen and speak. Otherwise, a stand-in listens and
+// espeak-ng speaks.
 const CASES = (process.env["VOICE_CASES"] ?? "1:1,1:50,5:1,5:50,10:50,20:50").split(",").map((name) => {
   const [sessions = 0, places = 0] = name.split(":").map(Number);
   return { name, sessions, places };
@@ -30,6 +31,7 @@ const WINDOW_MS = 20_000;
  */
 const HOST_CHECK_INTERVAL_MS = 5_000;
 const QUESTION = "What is 3 plus 4?";
+const IS_EMBEDDED = process.env["VOICE_SPEECH"] === "embedded";
 
 test.each(CASES)("$name", async ({ sessions, places }) => {
   await using folder = await tempFolder();
@@ -39,8 +41,9 @@ test.each(CASES)("$name", async ({ sessions, places }) => {
   const main = runMain({
     ...(await freePortVariables()),
     PARLEY_DATA_DIR: folder.path,
-    STT: "openai",
-    STT_BASE_URL: `${sttUrl}/v1`,
+    ...(IS_EMBEDDED
+      ? { STT: "embedded", TTS: "embedded" }
+      : { STT: "openai", STT_BASE_URL: `${sttUrl}/v1`, TTS: "espeak" }),
     SESSIONS_PER_PROCESS: String(places),
     MAX_SESSIONS: "200",
     ...(process.env["VOICE_PROFILE"] && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${process.env["VOICE_PROFILE"]}` }),
@@ -87,7 +90,7 @@ test.each(CASES)("$name", async ({ sessions, places }) => {
   console.log(
     [
       `${sessions} sessions, ${places} a process: ${JSON.stringify(speechToSound)} ${JSON.stringify(errors)}`,
-      `  driver ${JSON.stringify(driver)}; MB of the hosts ${after.hostMb.join(", ")}`,
+      `  driver ${JSON.stringify(driver)}; MB of the hosts ${after.hostMb.join(", ")}, of the speech process ${after.speechMb.join(", ")}`,
       `  % of a core for each session: ${percents.join(", ")}`,
     ].join("\n"),
   );
@@ -99,10 +102,13 @@ interface Costs {
   readonly cpu: Map<string, number>;
   /** The memory of each host process, in MB. A host process without sessions takes 205 MB. */
   readonly hostMb: readonly number[];
+  /** The memory of the process that runs the embedded models, in MB. */
+  readonly speechMb: readonly number[];
 }
 
 const KINDS: readonly (readonly [RegExp, string])[] = [
   [/espeak/u, "espeak"],
+  [/speech-process/u, "speech"],
   [/host-main|job_proc_lazy_main/u, "host"],
   [/livekit-server/u, "livekit-server"],
   [/postgres/u, "postgres"],
@@ -113,19 +119,25 @@ function measureCosts(mainPid: number, driverPid: number): Costs {
   const cpu = new Map<string, number>([["recognizer and bench", cpuMs()]]);
   const add = (name: string, ms: number) => cpu.set(name, (cpu.get(name) ?? 0) + ms);
   const hostMb: number[] = [];
+  const speechMb: number[] = [];
   for (const pid of processTree(mainPid)) {
     const command = read(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
     const kind = KINDS.find(([pattern]) => pattern.test(command))?.[1] ?? "other";
     add(kind, cpuMsOf(`/proc/${pid}/stat`));
+    if (kind === "speech") speechMb.push(memoryMb(pid));
     if (kind !== "host") continue;
-    hostMb.push(Math.round(Number(/VmRSS:\s+(\d+)/u.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024));
+    hostMb.push(memoryMb(pid));
     for (const thread of list(`/proc/${pid}/task`)) {
       const name = thread === String(pid) ? "JavaScript" : read(`/proc/${pid}/task/${thread}/comm`).trim();
       add(`(${name.replace(/[-\d]+$/u, "")})`, cpuMsOf(`/proc/${pid}/task/${thread}/stat`));
     }
   }
   add("driver", cpuMsOf(`/proc/${driverPid}/stat`));
-  return { cpu, hostMb };
+  return { cpu, hostMb, speechMb };
+}
+
+function memoryMb(pid: number): number {
+  return Math.round(Number(/VmRSS:\s+(\d+)/u.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024);
 }
 
 /** Returns the ids of a process and all its descendants. */

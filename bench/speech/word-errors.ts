@@ -1,4 +1,4 @@
-/** Counts wrong words: those that are missing, added or replaced. Capitals, punctuation and spellings do not count. */
+/** Counts words that are missing, added or replaced. Ignores capitals, punctuation and variants of spelling. */
 export class WordErrors {
   #words = 0;
   #wrong = 0;

@@ -9,8 +9,13 @@ export function toAudioFrame(samples: Int16Array, sampleRate: number): AudioFram
   return new AudioFrame(own, sampleRate, 1, own.length);
 }
 
-/** Returns the mean of a frame's channels. */
-export function toMono({ data, channels }: AudioFrame): Int16Array {
+/** Copies a frame, for example one that is a view of a buffer that its owner overwrites. */
+export function copyFrame({ data, sampleRate, channels, samplesPerChannel }: AudioFrame): AudioFrame {
+  return new AudioFrame(data.slice(), sampleRate, channels, samplesPerChannel);
+}
+
+/** Returns the mean of a frame's channels. The samples of a frame with one channel are not copied. */
+export function toMono({ data, channels }: Pick<AudioFrame, "data" | "channels">): Int16Array {
   if (channels === 1) return data;
   const mono = new Int16Array(data.length / channels);
   for (let at = 0; at < mono.length; at++) {

@@ -1,5 +1,5 @@
 import { type VADEvent, VADEventType, type VADStream } from "@livekit/agents";
-import { AudioFrame } from "@livekit/rtc-node";
+import { copyFrame } from "./audio-frame.ts";
 
 interface VadOptions {
   minSpeechDuration: number;
@@ -18,11 +18,7 @@ export function adjustVadStream(stream: VADStream, minSpeechMs: (event: VADEvent
   const send = stream["sendVADEvent"].bind(stream);
   stream["sendVADEvent"] = (event: VADEvent) => {
     options.minSpeechDuration = minSpeechMs(event) ?? options.minSpeechDuration;
-    return send(event.type === VADEventType.END_OF_SPEECH ? { ...event, frames: event.frames.map(copied) } : event);
+    return send(event.type === VADEventType.END_OF_SPEECH ? { ...event, frames: event.frames.map(copyFrame) } : event);
   };
   return stream;
-}
-
-function copied({ data, sampleRate, channels, samplesPerChannel }: AudioFrame): AudioFrame {
-  return new AudioFrame(data.slice(), sampleRate, channels, samplesPerChannel);
 }

@@ -71,6 +71,9 @@ export const VOICE_PARTS: readonly SpeechPart[] = [
   RUNTIME,
 ];
 
+/** The parts of the recognizer and of the voice, each once. */
+export const SPEECH_PARTS: readonly SpeechPart[] = [...new Set([...RECOGNIZER_PARTS, ...VOICE_PARTS])];
+
 /**
  * Downloads the parts that are missing in `folder`, using this machine's npm and pip configuration. Parts are moved
  * into place atomically, so an existing part is complete. May be called by several processes at the same time.

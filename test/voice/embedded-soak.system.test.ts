@@ -1,14 +1,11 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { pino } from "pino";
 import { beforeAll, expect, test, vi } from "vitest";
 import { reply, text } from "../../src/model-server/step.ts";
-import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../src/speech/speech-files.ts";
 import { EmbeddedRecognizer } from "../../src/voice/providers/embedded/embedded-recognizer.ts";
 import { SPEECH_SOCKET } from "../../src/voice/providers/embedded/open-model.ts";
-import { SpeechProcess } from "../../src/worker/services/speech-process.ts";
+import { startSpeechProcess } from "../support/embedded-speech.ts";
 import { forFile } from "../support/lifetimes.ts";
+import { recording, RECORDING_RATE } from "../support/recordings.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { pidsNaming } from "../worker/support/run-main.ts";
 
@@ -17,33 +14,17 @@ vi.setConfig({ hookTimeout: 180_000 });
 /** `npm run test:soak-voice` runs a hundred turns. */
 const TURNS = Number(process.env["EMBEDDED_SOAK_TURNS"] ?? 10);
 const KILL_EVERY = 5;
-const RATE = 16_000;
-const WAV_HEADER_BYTES = 44;
-const FOLDER = join(import.meta.dirname, "../../.cache/speech");
 
-beforeAll(async () => {
-  await fetchSpeechFiles(FOLDER, RECOGNIZER_PARTS, () => {});
-  await warmUp();
-});
+beforeAll(() => warmUp());
 
-const speech = forFile(async () => {
-  const logger = pino({ level: "silent" });
-  const started = await SpeechProcess.start({ folder: FOLDER, uses: ["listen"], logger });
-  await vi.waitUntil(() => existsSync(started.socket), 120_000);
-  return Object.assign(started, { [Symbol.asyncDispose]: () => started.close() });
-});
-
-async function recording(name: string): Promise<Int16Array> {
-  const file = await readFile(join(import.meta.dirname, `../fixtures/recordings/${name}.wav`));
-  return new Int16Array(file.buffer.slice(file.byteOffset + WAV_HEADER_BYTES, file.byteOffset + file.length));
-}
+const speech = forFile(() => startSpeechProcess(pino({ level: "silent" })));
 
 const isKilledIn = (turn: number) => turn % KILL_EVERY === KILL_EVERY - 1;
 
 /** Returns half a second of sound without words: a hum, a knock or a hiss. */
 function noise(kind: number): Int16Array {
-  return new Int16Array(RATE / 2).map((_, at) => {
-    if (kind % 3 === 0) return 4_000 * Math.sin((at / RATE) * 2 * Math.PI * 60);
+  return new Int16Array(RECORDING_RATE / 2).map((_, at) => {
+    if (kind % 3 === 0) return 4_000 * Math.sin((at / RECORDING_RATE) * 2 * Math.PI * 60);
     if (kind % 3 === 1) return at < 800 ? 8_000 * Math.sin(at / 5) * Math.exp(-at / 200) : 0;
     return ((at * 7_919) % 4_001) - 2_000;
   });

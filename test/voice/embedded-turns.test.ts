@@ -1,45 +1,16 @@
-import { join } from "node:path";
-import { readFile } from "node:fs/promises";
 import { beforeAll, expect, test, vi } from "vitest";
 import { reply, text } from "../../src/model-server/step.ts";
-import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../src/speech/speech-files.ts";
-import { EmbeddedRecognizer } from "../../src/voice/providers/embedded/embedded-recognizer.ts";
+import { loadRecognizer } from "../support/embedded-speech.ts";
 import { forFile } from "../support/lifetimes.ts";
+import { joined, recording, silence } from "../support/recordings.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
 // The model is loaded once, which takes seconds on a busy machine.
 vi.setConfig({ hookTimeout: 180_000 });
 
-const RATE = 16_000;
-const WAV_HEADER_BYTES = 44;
-const CACHE = join(import.meta.dirname, "../../.cache");
+beforeAll(() => warmUp());
 
-beforeAll(async () => {
-  await fetchSpeechFiles(join(CACHE, "speech"), RECOGNIZER_PARTS, () => {});
-  await warmUp();
-});
-
-const recognizer = forFile(async () => {
-  const loaded = await EmbeddedRecognizer.load({ PARLEY_CACHE_DIR: CACHE });
-  return Object.assign(loaded, { [Symbol.asyncDispose]: () => loaded.close() });
-});
-
-async function recording(name: string): Promise<Int16Array> {
-  const file = await readFile(join(import.meta.dirname, `../fixtures/recordings/${name}.wav`));
-  return new Int16Array(file.buffer.slice(file.byteOffset + WAV_HEADER_BYTES, file.byteOffset + file.length));
-}
-
-function joined(...parts: readonly Int16Array[]): Int16Array {
-  const whole = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-
-const silence = (ms: number) => new Int16Array((ms * RATE) / 1_000);
+const recognizer = forFile(loadRecognizer);
 
 test("what is said with a pause is one message, with the words of both parts", async () => {
   await using voice = await VoiceAgent.start({ stt: recognizer, settings: { endOfTurnMs: 1_500 } });

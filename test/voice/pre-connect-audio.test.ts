@@ -1,48 +1,30 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { AudioFrame, AudioSource, LocalAudioTrack, TrackPublishOptions, TrackSource } from "@livekit/rtc-node";
 import { beforeAll, expect, test, vi } from "vitest";
 import { reply, text } from "../../src/model-server/step.ts";
-import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../src/speech/speech-files.ts";
-import { EmbeddedRecognizer } from "../../src/voice/providers/embedded/embedded-recognizer.ts";
+import { loadRecognizer } from "../support/embedded-speech.ts";
 import { forFile } from "../support/lifetimes.ts";
 import type { Participant } from "../support/participant.ts";
+import { browserRecording, recording, RECORDING_RATE, silence } from "../support/recordings.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
 // The model is loaded once, which takes seconds on a busy machine.
 vi.setConfig({ hookTimeout: 180_000 });
 
 const TOPIC = "lk.agent.pre-connect-audio-buffer";
-const RATE = 16_000;
-const WAV_HEADER_BYTES = 44;
-const CACHE = join(import.meta.dirname, "../../.cache");
 
-beforeAll(async () => {
-  await fetchSpeechFiles(join(CACHE, "speech"), RECOGNIZER_PARTS, () => {});
-  await warmUp();
-});
+beforeAll(() => warmUp());
 
-const recognizer = forFile(async () => {
-  const loaded = await EmbeddedRecognizer.load({ PARLEY_CACHE_DIR: CACHE });
-  return Object.assign(loaded, { [Symbol.asyncDispose]: () => loaded.close() });
-});
-
-async function samplesOf(name: string): Promise<Int16Array> {
-  const file = await readFile(join(import.meta.dirname, `../fixtures/recordings/${name}.wav`));
-  return new Int16Array(file.buffer.slice(file.byteOffset + WAV_HEADER_BYTES, file.byteOffset + file.length));
-}
-
-const silence = (seconds: number) => new Int16Array(seconds * RATE);
+const recognizer = forFile(loadRecognizer);
 
 /** Publishes a microphone track that is marked as recorded before the agent could hear it. */
 async function publishRecorded({ room: { localParticipant } }: Participant) {
-  const source = new AudioSource(RATE, 1, 10_000);
+  const source = new AudioSource(RECORDING_RATE, 1, 10_000);
   const track = LocalAudioTrack.createAudioTrack("microphone", source);
   const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE, preconnectBuffer: true });
   const publication = await localParticipant?.publishTrack(track, options);
   return {
     trackId: publication?.sid ?? "",
-    speak: (samples: Int16Array) => source.captureFrame(new AudioFrame(samples, RATE, 1, samples.length)),
+    speak: (samples: Int16Array) => source.captureFrame(new AudioFrame(samples, RECORDING_RATE, 1, samples.length)),
   };
 }
 
@@ -54,7 +36,7 @@ interface SentRecording {
 
 /** Sends a recording as LiveKit's clients do. */
 async function send(client: Participant, bytes: Uint8Array, { trackId, to, mimeType = "audio/pcm" }: SentRecording) {
-  const attributes = { trackId, sampleRate: String(RATE), channels: "1" };
+  const attributes = { trackId, sampleRate: String(RECORDING_RATE), channels: "1" };
   const options = { topic: TOPIC, destinationIdentities: [to], mimeType, attributes };
   const writer = await client.room.localParticipant?.streamBytes({ name: "preconnect-buffer", ...options });
   await writer?.write(bytes);
@@ -83,13 +65,13 @@ test.each(["audio/pcm", "audio/webm;codecs=opus"])(
   async (mimeType) => {
     await using voice = await VoiceAgent.start({ stt: recognizer });
     const { client, microphone, sent } = await start(voice);
-    const webm = await readFile(join(import.meta.dirname, "../fixtures/recordings/ten-of-clubs.webm"));
+    const webm = await browserRecording();
 
-    await send(client, mimeType === "audio/pcm" ? bytesOf(await samplesOf("ten-of-clubs")) : webm, {
+    await send(client, mimeType === "audio/pcm" ? bytesOf(await recording("ten-of-clubs")) : webm, {
       ...sent,
       mimeType,
     });
-    await microphone.speak(silence(2));
+    await microphone.speak(silence(2_000));
 
     expect(await nextWords(client)).toBe("ten of clubs");
   },
@@ -99,9 +81,9 @@ test("what begins in the recording and goes on in the live audio is one message,
   await using voice = await VoiceAgent.start({ stt: recognizer, settings: { endOfTurnMs: 1_500 } });
   const { client, microphone, sent } = await start(voice);
 
-  await send(client, bytesOf(await samplesOf("ten-of-clubs")), sent);
-  await microphone.speak(await samplesOf("seven-of-clubs"));
-  await microphone.speak(silence(3));
+  await send(client, bytesOf(await recording("ten-of-clubs")), sent);
+  await microphone.speak(await recording("seven-of-clubs"));
+  await microphone.speak(silence(3_000));
 
   expect(await nextWords(client)).toBe("ten of clubs seven of clubs");
 });
@@ -110,8 +92,8 @@ test("a participant who announces a recording and sends none is heard", async ()
   await using voice = await VoiceAgent.start({ stt: recognizer });
   const { client, microphone } = await start(voice);
 
-  await microphone.speak(await samplesOf("seven-of-clubs"));
-  await microphone.speak(silence(2));
+  await microphone.speak(await recording("seven-of-clubs"));
+  await microphone.speak(silence(2_000));
 
   expect(await nextWords(client)).toBe("seven of clubs");
 });
@@ -121,10 +103,10 @@ test("a recording for somebody else's microphone is not heard, and a damaged one
   const attacker = await voice.agent.client("attacker");
   const { client, microphone, sent } = await start(voice);
 
-  await send(attacker, bytesOf(await samplesOf("ten-of-clubs")), sent);
+  await send(attacker, bytesOf(await recording("ten-of-clubs")), sent);
   await send(client, new Uint8Array(50_000).fill(7), { ...sent, mimeType: "audio/webm;codecs=opus" });
-  await microphone.speak(await samplesOf("seven-of-clubs"));
-  await microphone.speak(silence(2));
+  await microphone.speak(await recording("seven-of-clubs"));
+  await microphone.speak(silence(2_000));
 
   expect(await nextWords(client)).toBe("seven of clubs");
 });

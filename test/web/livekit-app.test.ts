@@ -8,13 +8,12 @@ import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { reply, text } from "../../src/model-server/step.ts";
-import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../src/speech/speech-files.ts";
+import { CACHE, fetchRecognizer } from "../support/embedded-speech.ts";
 import { createToken } from "../support/participant.ts";
 import { startChromium } from "../support/servers/chromium.ts";
 import { jobProcesses } from "../worker/support/run-main.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
 
-const CACHE = join(import.meta.dirname, "../../.cache");
 const APP = join(import.meta.dirname, "../clients/react/livekit-app.tsx");
 
 async function buildApp(): Promise<string> {
@@ -92,7 +91,7 @@ test(
   "what is said into LiveKit's own app before an agent is there is heard and answered",
   { timeout: 120_000 },
   async () => {
-    await fetchSpeechFiles(join(CACHE, "speech"), RECOGNIZER_PARTS, () => {});
+    await fetchRecognizer();
     await using parts = await WorkerParts.start();
     const browser = await startChromium(join(import.meta.dirname, "../fixtures/recordings/ten-of-clubs.wav"));
     await using cleanup = new AsyncDisposableStack();

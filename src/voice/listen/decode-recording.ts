@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { AudioFrame } from "@livekit/rtc-node";
+import type { AudioFrame } from "@livekit/rtc-node";
 import { OpusDecoder } from "opus-decoder";
 import prism from "prism-media";
 import { toAudioFrame, toMono } from "../../livekit/audio-frame.ts";
@@ -16,9 +16,9 @@ const MAX_SECONDS = 15;
 export interface Recording {
   /** WebM with Opus from browsers, 16-bit PCM from all other clients. */
   readonly mimeType: string;
-  /** Of PCM. */
+  /** The sample rate of PCM. Ignored for Opus. */
   readonly sampleRate: number;
-  /** Of PCM. */
+  /** The number of channels of PCM. Ignored for Opus. */
   readonly channels: number;
   readonly chunks: readonly Uint8Array[];
 }
@@ -73,8 +73,7 @@ function readPcm({ sampleRate, channels, chunks }: Recording): AudioFrame[] {
   const samples = new Int16Array(new Uint8Array(bytes.subarray(0, length * bytesPerSample)).buffer);
   const frameLength = Math.round((sampleRate * PCM_FRAME_MS) / 1000) * channels;
   return Array.from({ length: Math.ceil(samples.length / frameLength) }, (_, index) => {
-    const data = samples.slice(index * frameLength, (index + 1) * frameLength);
-    const frame = new AudioFrame(data, sampleRate, channels, data.length / channels);
-    return toAudioFrame(toMono(frame), sampleRate);
+    const data = samples.subarray(index * frameLength, (index + 1) * frameLength);
+    return toAudioFrame(toMono({ data, channels }), sampleRate);
   });
 }

@@ -16,7 +16,7 @@ import { decodeRecording, type Recording } from "./decode-recording.ts";
 /** LiveKit's name for these byte streams. */
 const TOPIC = "lk.agent.pre-connect-audio-buffer";
 /** AudioTrackFeature.TF_PRECONNECT_BUFFER, which rtc-node 0.13.35 does not export. */
-const HAS_RECORDING = 6;
+const PRECONNECT_BUFFER = 6;
 /** Clients open the stream when the agent joins, which is usually long before their microphone is subscribed to. */
 const OPENED_WITHIN_MS = 500;
 /** Clients end the stream when their microphone is subscribed to. */
@@ -26,7 +26,7 @@ const OPEN_FOR_MS = 15_000;
 /** 10 s of stereo PCM at 48 kHz. */
 const MAX_BYTES = 2_000_000;
 
-interface Sent {
+interface IncomingRecording {
   readonly trackId: string;
   /** Resolves with `undefined` if the stream failed or was too large. */
   readonly recording: Promise<Recording | undefined>;
@@ -41,7 +41,7 @@ export class PreConnectAudio {
   readonly #room: Room;
   readonly #logger: Logger;
   /** By identity. One per participant: while it is being received, others of the same participant are refused. */
-  readonly #sent = new Map<string, Sent>();
+  readonly #incoming = new Map<string, IncomingRecording>();
   /** Emits the key of each recording that a participant begins to send. */
   readonly #opened = new EventEmitter();
   readonly #closed = new AbortController();
@@ -54,7 +54,7 @@ export class PreConnectAudio {
     room.on(RoomEvent.ParticipantDisconnected, this.#onDisconnected);
   }
 
-  /** Returns the track's audio, starting with what its participant recorded. That is returned only once. */
+  /** Returns the track's audio, starting with what its participant recorded. A recording is returned only once. */
   precede(track: Track, live: ReadableStream<AudioFrame>): ReadableStream<AudioFrame> {
     const identity = this.#recordedBy(track.sid);
     if (identity === undefined) return live;
@@ -70,7 +70,7 @@ export class PreConnectAudio {
     this.#room.off(RoomEvent.ParticipantDisconnected, this.#onDisconnected);
   }
 
-  readonly #onDisconnected = ({ identity }: RemoteParticipant): void => void this.#sent.delete(identity);
+  readonly #onDisconnected = ({ identity }: RemoteParticipant): void => void this.#incoming.delete(identity);
 
   /** Returns the participant who published a track with a recording. */
   #recordedBy(trackId: string | undefined): string | undefined {
@@ -82,11 +82,11 @@ export class PreConnectAudio {
   async #take(identity: string, trackId: string): Promise<AudioFrame[]> {
     const until = (ms: number) => AbortSignal.any([this.#closed.signal, AbortSignal.timeout(ms)]);
     try {
-      if (this.#sent.get(identity)?.trackId !== trackId)
+      if (this.#incoming.get(identity)?.trackId !== trackId)
         await once(this.#opened, keyOf(identity, trackId), { signal: until(OPENED_WITHIN_MS) });
-      const sent = this.#sent.get(identity);
-      const recording = await abortable(sent?.recording ?? Promise.resolve(undefined), until(COMPLETE_WITHIN_MS));
-      this.#sent.delete(identity);
+      const incoming = this.#incoming.get(identity);
+      const recording = await abortable(incoming?.recording ?? Promise.resolve(undefined), until(COMPLETE_WITHIN_MS));
+      this.#incoming.delete(identity);
       return recording ? await decodeRecording(recording) : [];
     } catch (error) {
       const isAbsent = error instanceof Error && ["AbortError", "TimeoutError"].includes(error.name);
@@ -97,16 +97,16 @@ export class PreConnectAudio {
 
   #receive(reader: ByteStreamReader, identity: string): void {
     const { trackId = "", sampleRate, channels } = reader.info.attributes ?? {};
-    if (trackId === "" || this.#sent.has(identity)) return void reader.close();
+    if (trackId === "" || this.#incoming.has(identity)) return void reader.close();
     const { mimeType } = reader.info;
     const recording = readAll(reader).then(
       (chunks) => chunks && { mimeType, sampleRate: Number(sampleRate), channels: Number(channels), chunks },
     );
-    const sent: Sent = { trackId, recording };
-    this.#sent.set(identity, sent);
+    const incoming: IncomingRecording = { trackId, recording };
+    this.#incoming.set(identity, incoming);
     this.#opened.emit(keyOf(identity, trackId));
     // By then, nobody waits for it.
-    const forget = () => this.#sent.get(identity) === sent && this.#sent.delete(identity);
+    const forget = () => this.#incoming.get(identity) === incoming && this.#incoming.delete(identity);
     void recording.then(() => setTimeout(forget, COMPLETE_WITHIN_MS).unref());
   }
 }
@@ -114,7 +114,7 @@ export class PreConnectAudio {
 const keyOf = (identity: string, trackId: string) => `${trackId} of ${identity}`;
 
 function hasRecording(publication: RemoteTrackPublication | undefined): boolean {
-  return publication?.info?.audioFeatures.includes(HAS_RECORDING) ?? false;
+  return publication?.info?.audioFeatures.includes(PRECONNECT_BUFFER) ?? false;
 }
 
 /** Returns undefined if the stream fails or is too large. */

@@ -1,6 +1,6 @@
 import { stt, type VAD, type VADEvent, VADEventType } from "@livekit/agents";
-import { AudioFrame } from "@livekit/rtc-node";
-import { toAudioFrame } from "../../livekit/audio-frame.ts";
+import type { AudioFrame } from "@livekit/rtc-node";
+import { copyFrame, toAudioFrame } from "../../livekit/audio-frame.ts";
 import type { LimitedRecognizer } from "./limited-recognizer.ts";
 import { type PieceRecognition, TurnWords } from "./turn-words.ts";
 
@@ -143,7 +143,8 @@ class TurnStream extends stt.SpeechStream {
   #goOn({ frames, rawAccumulatedSilence, rawAccumulatedSpeech }: VADEvent): void {
     const { interims } = this.#options;
     if (!this.#piece) return;
-    this.#piece.push(...frames.map(copyOf));
+    // The frames are views of a buffer that the VAD overwrites.
+    this.#piece.push(...frames.map(copyFrame));
     if (rawAccumulatedSpeech > 0) this.#prepared = undefined;
     if (rawAccumulatedSilence >= PREPARE_AFTER_MS) this.#prepared ??= this.#prepare(this.#piece);
     else if (interims && performance.now() >= this.#interimAt) void this.#showInterim(this.#piece);
@@ -203,9 +204,4 @@ class TurnStream extends stt.SpeechStream {
 function toEvent(type: stt.SpeechEventType, text: string): stt.SpeechEvent {
   const language = "en" as stt.SpeechData["language"];
   return { type, alternatives: [{ text, language, startTime: 0, endTime: 0, confidence: 1 }] };
-}
-
-/** Copies a frame, because a VAD's frames are views of a buffer that the VAD overwrites. */
-function copyOf({ data, sampleRate, channels, samplesPerChannel }: AudioFrame): AudioFrame {
-  return new AudioFrame(data.slice(), sampleRate, channels, samplesPerChannel);
 }

@@ -17,7 +17,7 @@ const RESTART_AFTER_MS = 100;
 const RESTART_AFTER_AT_MOST_MS = 10_000;
 /** If a process has run for this long, the pause before its restart is `RESTART_AFTER_MS` again. */
 const STABLE_AFTER_MS = 60_000;
-
+/** How long the start of the worker waits for the models. */
 const LOADED_WITHIN_MS = 5_000;
 
 interface SpeechProcessOptions {
@@ -30,8 +30,8 @@ interface SpeechProcessOptions {
 /** Runs the embedded speech models for all sessions of this worker, in one process. Restarts it whenever it exits. */
 export class SpeechProcess implements Service {
   readonly #options: SpeechProcessOptions;
-  /** The folder of the socket. Only this user may enter it. */
-  readonly #place: string;
+  /** Only this user may enter it. */
+  readonly #socketFolder: string;
   /** Resolves when the models are loaded, or the first process has exited. */
   readonly #settled = Promise.withResolvers<void>();
   #child: ChildProcess;
@@ -39,15 +39,15 @@ export class SpeechProcess implements Service {
   #restartAfterMs = RESTART_AFTER_MS;
   #isClosed = false;
 
-  private constructor(options: SpeechProcessOptions, place: string) {
+  private constructor(options: SpeechProcessOptions, socketFolder: string) {
     this.#options = options;
-    this.#place = place;
+    this.#socketFolder = socketFolder;
     this.#child = this.#launch();
   }
 
   /**
-   * Resolves once the models are loaded, or after 5 s: they must not hold up the worker for longer. `RemoteModel` waits
-   * for the rest. The caller closes the result.
+   * Resolves once the models are loaded, but after 5 s at most, so that they do not hold up the worker. After that,
+   * `RemoteModel` waits for them. The caller closes the result.
    */
   static async start(options: SpeechProcessOptions): Promise<SpeechProcess> {
     const started = new SpeechProcess(options, await mkdtemp(join(tmpdir(), "parley-speech-")));
@@ -57,7 +57,7 @@ export class SpeechProcess implements Service {
 
   /** The Unix socket on which `RemoteModel` reaches the process. It stays the same over restarts. */
   get socket(): string {
-    return join(this.#place, "socket");
+    return join(this.#socketFolder, "socket");
   }
 
   async close(): Promise<void> {
@@ -65,7 +65,7 @@ export class SpeechProcess implements Service {
     clearTimeout(this.#restart);
     // It stores nothing, so it may be killed at any time.
     if (this.#child.kill("SIGKILL")) await once(this.#child, "exit");
-    await rm(this.#place, { recursive: true, force: true });
+    await rm(this.#socketFolder, { recursive: true, force: true });
   }
 
   #launch(): ChildProcess {

@@ -1,16 +1,11 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { AudioFrame } from "@livekit/rtc-node";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodeRecording, type Recording } from "../../../src/voice/listen/decode-recording.ts";
-import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../../src/speech/speech-files.ts";
-import { EmbeddedRecognizer } from "../../../src/voice/providers/embedded/embedded-recognizer.ts";
+import { loadRecognizer } from "../../support/embedded-speech.ts";
+import { browserRecording } from "../../support/recordings.ts";
 
-const CACHE = join(import.meta.dirname, "../../../.cache");
 const WEBM = { mimeType: "audio/webm;codecs=opus", sampleRate: 48_000, channels: 1 };
-
-const fromBrowser = () => readFile(join(import.meta.dirname, "../../fixtures/recordings/ten-of-clubs.webm"));
 
 const pcm = (samples: readonly number[], format: Partial<Recording> = {}): Recording => ({
   mimeType: "audio/pcm",
@@ -26,19 +21,17 @@ const secondsOf = (frames: readonly AudioFrame[]) =>
 const samplesOf = (frames: readonly AudioFrame[]) => frames.flatMap(({ data }) => [...data]);
 
 test("a browser's recording contains the words that were spoken", { timeout: 180_000 }, async () => {
-  await fetchSpeechFiles(join(CACHE, "speech"), RECOGNIZER_PARTS, () => {});
-  const recognizer = await EmbeddedRecognizer.load({ PARLEY_CACHE_DIR: CACHE });
+  await using recognizer = await loadRecognizer();
 
-  const frames = await decodeRecording({ ...WEBM, chunks: [await fromBrowser()] });
+  const frames = await decodeRecording({ ...WEBM, chunks: [await browserRecording()] });
   const { alternatives } = await recognizer.recognize(frames);
 
   expect(secondsOf(frames)).toBeCloseTo(2.2, 0);
   expect(alternatives?.[0].text.trim()).toBe("Ten of clubs.");
-  await recognizer.close();
 });
 
 test("a recording is the same in whatever pieces it arrives", async () => {
-  const bytes = await fromBrowser();
+  const bytes = await browserRecording();
   const pieces = Array.from({ length: Math.ceil(bytes.length / 97) }, (_, at) =>
     bytes.subarray(at * 97, (at + 1) * 97),
   );
@@ -57,7 +50,7 @@ test("PCM keeps its samples and its rate, and stereo becomes mono", async () => 
 });
 
 test("a recording is cut off after 15 seconds", async () => {
-  const bytes = await fromBrowser();
+  const bytes = await browserRecording();
   const firstCluster = bytes.indexOf(Buffer.from("1f43b675", "hex"));
   const cluster = bytes.subarray(firstCluster);
 
@@ -83,7 +76,7 @@ test.each([
 });
 
 test("damaged recordings end in frames or an error, and the next recording is decoded", async () => {
-  const bytes = await fromBrowser();
+  const bytes = await browserRecording();
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 2_000 }), fc.nat(bytes.length), async (damage, at) => {
       const damaged = Buffer.concat([bytes.subarray(0, at), damage, bytes.subarray(at + damage.length)]);

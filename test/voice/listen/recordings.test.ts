@@ -1,14 +1,12 @@
-import { readFile } from "node:fs/promises";
 import { initializeLogger, stt } from "@livekit/agents";
 import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { SPEECH_RATE } from "../../../src/testing/stage/speaker.ts";
 import { VoiceActivity } from "../../../src/voice/listen/voice-activity.ts";
+import { joined, recording, RECORDING_RATE as RATE, silence } from "../../support/recordings.ts";
 import { VoiceAgent, warmUp } from "../../support/voice-agent.ts";
 
-const RATE = 16_000;
 const MS = RATE / 1_000;
-const WAV_HEADER_BYTES = 44;
 /** Recordings of people, not of synthetic voices. Each is one utterance. */
 const RECORDINGS = ["ten-of-clubs", "seven-of-clubs", "he-was-not-an-ill-disposed-young-man"];
 
@@ -82,11 +80,6 @@ async function recognized(sound: Int16Array): Promise<Int16Array> {
   return recorded.utterances[0] ?? new Int16Array();
 }
 
-async function recording(name: string): Promise<Int16Array> {
-  const wav = await readFile(new URL(`../../fixtures/recordings/${name}.wav`, import.meta.url));
-  return new Int16Array(wav.buffer.slice(wav.byteOffset + WAV_HEADER_BYTES, wav.byteOffset + wav.byteLength));
-}
-
 function resampled(sound: Int16Array, from: number, to: number): Int16Array {
   const resampler = new AudioResampler(from, to);
   const frames = [...resampler.push(new AudioFrame(sound, from, 1, sound.length)), ...resampler.flush()];
@@ -121,12 +114,4 @@ function correlation(ones: readonly number[], others: readonly number[]): number
   const product = (a: readonly number[], b: readonly number[]) =>
     a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
   return product(one, other) / Math.sqrt(product(one, one) * product(other, other));
-}
-
-function silence(ms: number): Int16Array {
-  return new Int16Array(Math.round(ms * MS));
-}
-
-function joined(...parts: readonly Int16Array[]): Int16Array {
-  return Int16Array.from(parts.flatMap((part) => [...part]));
 }

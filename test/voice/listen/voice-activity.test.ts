@@ -3,9 +3,9 @@ import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { loudBlocks, SPEECH_RATE } from "../../../src/testing/stage/speaker.ts";
 import { VoiceActivity } from "../../../src/voice/listen/voice-activity.ts";
+import { joined, RECORDING_RATE as RATE, silence } from "../../support/recordings.ts";
 import { speechOf } from "../../support/speaker.ts";
 
-const RATE = 16_000;
 /** The length of one of the model's windows, in samples and in ms. */
 const WINDOW = 512;
 const WINDOW_MS = 32;
@@ -77,12 +77,4 @@ function lastLoudMs(speech: Int16Array): number {
 
 function trailingMs(speech: Int16Array): number {
   return speech.length / (RATE / 1_000) - lastLoudMs(speech);
-}
-
-function silence(ms: number): Int16Array {
-  return new Int16Array(Math.round(ms * (RATE / 1_000)));
-}
-
-function joined(...parts: readonly Int16Array[]): Int16Array {
-  return Int16Array.from(parts.flatMap((part) => [...part]));
 }

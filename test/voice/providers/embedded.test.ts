@@ -3,28 +3,25 @@ import { readFile } from "node:fs/promises";
 import { AudioFrame } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { cutAtPauses } from "../../../src/speech/listen/sound.ts";
-import { EmbeddedRecognizer } from "../../../src/voice/providers/embedded/embedded-recognizer.ts";
 import { startModel } from "../../../src/speech/start-model.ts";
-import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../src/speech/speech-files.ts";
+import { fetchSpeechFiles, RECOGNIZER_PARTS, SPEECH_PARTS } from "../../../src/speech/speech-files.ts";
 import { EmbeddedVoice } from "../../../src/voice/providers/embedded/embedded-voice.ts";
 import { timedWordsOf } from "../../../src/voice/providers/word-times.ts";
 import { SentenceTimes } from "../../../src/voice/speak/sentence-times.ts";
 import { piecesOf, type Synthesizer } from "../../../src/voice/providers/synthesizer.ts";
+import { CACHE, loadRecognizer } from "../../support/embedded-speech.ts";
 import { forFile } from "../../support/lifetimes.ts";
+import { recording } from "../../support/recordings.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 const RATE = 16_000;
-const WAV_HEADER_BYTES = 44;
-const FOLDER = join(import.meta.dirname, "../../../.cache/speech");
+const FOLDER = join(CACHE, "speech");
 
 beforeAll(async () => {
-  await fetchSpeechFiles(FOLDER, [...RECOGNIZER_PARTS, ...VOICE_PARTS], () => {});
+  await fetchSpeechFiles(FOLDER, SPEECH_PARTS, () => {});
 }, 180_000);
 
-const recognizer = forFile(async () => {
-  const loaded = await EmbeddedRecognizer.load({ PARLEY_CACHE_DIR: join(FOLDER, "..") });
-  return Object.assign(loaded, { [Symbol.asyncDispose]: () => loaded.close() });
-});
+const recognizer = forFile(loadRecognizer);
 
 const words = (text: string) =>
   text
@@ -36,11 +33,6 @@ async function recognize(samples: Int16Array, channels = 1, rate = RATE): Promis
   const frame = new AudioFrame(samples, rate, channels, samples.length / channels);
   const { alternatives } = await recognizer.recognize(frame);
   return words(alternatives?.[0].text ?? "");
-}
-
-async function recording(name: string): Promise<Int16Array> {
-  const file = await readFile(join(import.meta.dirname, `../../fixtures/recordings/${name}.wav`));
-  return new Int16Array(file.buffer.slice(file.byteOffset + WAV_HEADER_BYTES, file.byteOffset + file.length));
 }
 
 test.each(["ten-of-clubs", "seven-of-clubs"])("a person who says %s is recognized without a key", async (name) => {
@@ -70,7 +62,7 @@ test("an invalid piece of sound fails, and the next piece is recognized", async 
 }, 60_000);
 
 test("a price spoken by the embedded voice is recognized", async () => {
-  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: join(FOLDER, "..") }, undefined);
+  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: CACHE }, undefined);
   const { signal } = new AbortController();
   const frames = await Array.fromAsync(voice.speak(piecesOf("The price is $24.50."), { language: "en", signal }));
   const { alternatives } = await recognizer.recognize(frames);
@@ -79,7 +71,7 @@ test("a price spoken by the embedded voice is recognized", async () => {
 }, 60_000);
 
 test("the embedded voice reports word times: a long number counts as heard once it was spoken", async () => {
-  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: join(FOLDER, "..") }, undefined);
+  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: CACHE }, undefined);
   const { signal } = new AbortController();
   const sentence = "The number is 1234567890123, and thank you for listening to all of it.";
   const times = new SentenceTimes();
@@ -108,7 +100,7 @@ test("the other voice speaks other languages", async () => {
     },
     close: async () => {},
   };
-  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: join(FOLDER, "..") }, other);
+  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: CACHE }, other);
   const { signal } = new AbortController();
   await Array.fromAsync(voice.speak(piecesOf("Guten Tag."), { language: "de-DE", signal }));
   expect(spoken).toEqual(["Guten Tag."]);

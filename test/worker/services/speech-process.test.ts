@@ -1,19 +1,17 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { pino } from "pino";
-import { beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { RemoteModel } from "../../../src/speech/remote-model.ts";
-import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../../src/speech/speech-files.ts";
 import { SpeechProcess } from "../../../src/worker/services/speech-process.ts";
+import { fetchRecognizer, startSpeechProcess } from "../../support/embedded-speech.ts";
 import { forFile } from "../../support/lifetimes.ts";
+import { recording } from "../../support/recordings.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { pidsNaming } from "../support/run-main.ts";
 
-const FOLDER = join(import.meta.dirname, "../../../.cache/speech");
-const WAV_HEADER_BYTES = 44;
-
-beforeAll(() => fetchSpeechFiles(FOLDER, RECOGNIZER_PARTS, () => {}), 180_000);
+// The model is loaded once, which takes seconds on a busy machine.
+vi.setConfig({ hookTimeout: 180_000 });
 
 const logged: string[] = [];
 const logger = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
@@ -22,23 +20,17 @@ beforeEach(() => {
   logged.length = 0;
 });
 
-const speech = forFile(async () => {
-  const started = await SpeechProcess.start({ folder: FOLDER, uses: ["listen"], logger });
-  await vi.waitUntil(() => existsSync(started.socket), 120_000);
-  return Object.assign(started, { [Symbol.asyncDispose]: () => started.close() });
-});
+const speech = forFile(() => startSpeechProcess(logger));
 
-async function recording(): Promise<Float32Array> {
-  const file = await readFile(join(import.meta.dirname, "../../fixtures/recordings/ten-of-clubs.wav"));
-  const samples = new Int16Array(file.buffer.slice(file.byteOffset + WAV_HEADER_BYTES, file.byteOffset + file.length));
-  return Float32Array.from(samples, (sample) => sample / 32_768);
+async function tenOfClubs(): Promise<Float32Array> {
+  return Float32Array.from(await recording("ten-of-clubs"), (sample) => sample / 32_768);
 }
 
 /** Opens a recognizer, as each session has one. */
 const listener = () => new RemoteModel<Float32Array, string>(speech.socket, "/listen");
 
 test("one process answers the questions of all sessions", async () => {
-  const samples = await recording();
+  const samples = await tenOfClubs();
 
   const heard = await Promise.all([listener(), listener(), listener()].map((each) => each.ask(samples)));
 
@@ -47,7 +39,7 @@ test("one process answers the questions of all sessions", async () => {
 });
 
 test("after a kill -9 a new process answers, including what was being asked", { timeout: 60_000 }, async () => {
-  const samples = await recording();
+  const samples = await tenOfClubs();
   const [killed = 0] = pidsNaming(speech.socket);
   const asked = listener().ask(samples);
   process.kill(killed, "SIGKILL");
@@ -59,7 +51,7 @@ test("after a kill -9 a new process answers, including what was being asked", { 
 });
 
 test("a process that is closed leaves no process, no socket and no folder", { timeout: 60_000 }, async () => {
-  const closed = await SpeechProcess.start({ folder: FOLDER, uses: [], logger });
+  const closed = await SpeechProcess.start({ folder: await fetchRecognizer(), uses: [], logger });
   const [pid = 0] = pidsNaming(closed.socket);
 
   await closed.close();

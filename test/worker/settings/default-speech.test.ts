@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../src/speech/speech-files.ts";
+import { fetchSpeechFiles, SPEECH_PARTS } from "../../../src/speech/speech-files.ts";
 import { addDefaultSpeech } from "../../../src/worker/settings/default-speech.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
@@ -9,7 +9,7 @@ import { tempFolder } from "../../support/temp-folder.ts";
 const CACHE = join(import.meta.dirname, "../../../.cache");
 const folder = forEachTest(tempFolder);
 
-beforeAll(() => fetchSpeechFiles(join(CACHE, "speech"), [...RECOGNIZER_PARTS, ...VOICE_PARTS], () => {}), 180_000);
+beforeAll(() => fetchSpeechFiles(join(CACHE, "speech"), SPEECH_PARTS, () => {}), 180_000);
 
 /** The recognizer and the voice that the worker chooses with these variables, and what it reports at startup. */
 async function defaultsIn(variables: NodeJS.ProcessEnv) {

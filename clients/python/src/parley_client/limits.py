@@ -3,8 +3,7 @@
 import re
 
 TOPIC = "parley"
-"""The topic of packets and byte streams. Packets without a topic are accepted, too. Packets with another topic are
-ignored."""
+"""The topic of packets and byte streams. Packets without a topic are accepted; packets with another one are ignored."""
 
 ENVELOPE_BYTES = 4 * 1024 * 1024
 PACKET_BYTES = 15_000

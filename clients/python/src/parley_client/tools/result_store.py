@@ -28,7 +28,7 @@ class ResultStore:
         evict_oldest(self._ids, MAX_IDS)
 
     def find(self, request_id: str) -> ToolUseResult | None:
-        """Returns a request's result. Returns None if there is no result yet, and an error result if it was dropped."""
+        """Returns the result of a request: None if there is none yet, an error result if the result was dropped."""
         stored = self._results.get(request_id)
         if stored:
             return stored[0]
