@@ -17,6 +17,16 @@ export type TurnPart = {
   readonly toolUseId?: string;
 };
 
+/** How the end of a spoken question was judged, at the last pause. */
+export type TurnEndJudgment = {
+  /** The probability by the sound that the participant has finished, from 0 to 1. Absent if the model failed. */
+  readonly sound?: number;
+  /** Whether the words end like a sentence. Absent if the recognizer writes no punctuation. */
+  readonly endsSentence?: boolean;
+  /** If false, the turn ended only after `voice.endOfTurnMs.incomplete`. */
+  readonly isComplete: boolean;
+};
+
 /** The timings of a turn, measured by the worker that ended it. They contain no content. */
 export type TurnTimings = {
   /** Unix ms, by the worker's clock. */
@@ -26,4 +36,6 @@ export type TurnTimings = {
   /** The time until the first words of the answer, if it has any. */
   readonly firstTextMs?: number;
   readonly parts: readonly TurnPart[];
+  /** How the end of a spoken question was judged. Absent if only the silence was measured. */
+  readonly turnEnd?: TurnEndJudgment;
 };

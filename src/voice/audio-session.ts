@@ -1,34 +1,23 @@
 import type { ReadableStream } from "node:stream/web";
-import { llm, voice, type stt, type VADEvent } from "@livekit/agents";
+import { llm, voice } from "@livekit/agents";
 import type { AudioFrame, Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
 import { playedSeconds } from "../livekit/audio-output.ts";
-import type { PreConnectAudio } from "./listen/pre-connect-audio.ts";
+import { type RoomListener, TRANSCRIPT_TIMEOUT_MS } from "./listen/room-listener.ts";
 import type { SpeakerStreams } from "./listen/speaker-streams.ts";
-import { SILENCE_DELAY_MS, VoiceActivity } from "./listen/voice-activity.ts";
+import { SILENCE_DELAY_MS } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
-import type { TurnEnd } from "./listen/turn-end.ts";
-import type { EndOfTurn, VoiceSettings } from "./voice-settings.ts";
+import type { VoiceSettings } from "./voice-settings.ts";
 
-/** If an utterance has produced no words after this much silence, it counts as not understood. */
-export const TRANSCRIPT_TIMEOUT_MS = 2_000;
-
-export interface AudioSessionOptions {
+interface AudioSessionOptions {
   readonly room: Room;
   readonly audio: AgentAudio | undefined;
-  readonly stt: stt.STT | undefined;
-  /** Set if `stt` is. */
-  readonly preConnectAudio: PreConnectAudio | undefined;
+  /** Undefined: the session listens to nobody. */
+  readonly listener: RoomListener | undefined;
   readonly synthesizer: Synthesizer | undefined;
   readonly settings: VoiceSettings;
-  readonly endOfTurn: EndOfTurn;
-  /** Set if the end of a turn is judged. */
-  readonly turnEnd: TurnEnd | undefined;
-  /** Set for a streaming recognizer. */
-  readonly speakers: SpeakerStreams | undefined;
-  readonly onUserTurn: (text: string) => void;
   readonly onProblem: (what: string, error: unknown) => void;
 }
 
@@ -44,7 +33,8 @@ export interface AudioSession {
  * the player's parts. Its tool loop, generation and chat context are not used.
  */
 export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
-  const { room, audio, preConnectAudio, synthesizer, speakers, onUserTurn, onProblem } = options;
+  const { room, audio, listener, synthesizer, onProblem } = options;
+  const { speakers, preConnectAudio } = listener ?? {};
   const session = new voice.AgentSession(sessionOptions(options));
   const player = new SpeechPlayer({
     session,
@@ -58,7 +48,7 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     synthesize: (text) => player.synthesize(text),
     captions: (text) => player.captions(text),
     recognize: speakers && ((sound, open) => speakers.recognize(sound, open)),
-    onUserTurn,
+    onUserTurn: (text) => listener?.complete(text),
   });
   session.on(voice.AgentSessionEventTypes.Error, ({ error }) => onProblem("recognition failed", error));
   if (audio) session.output.audio = audio.output;
@@ -83,23 +73,22 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
   };
 }
 
-function sessionOptions({ stt, settings, endOfTurn, turnEnd }: AudioSessionOptions): voice.AgentSessionOptions {
+function sessionOptions({ listener, settings }: AudioSessionOptions): voice.AgentSessionOptions {
   const { interruptAfterMs, resumeAfterMs } = settings;
-  const { completeMs, incompleteMs } = endOfTurn;
-  const onEvent = turnEnd && ((event: VADEvent) => turnEnd.handleActivity(event));
+  const { completeMs = 0, incompleteMs = 0 } = listener?.endOfTurn ?? {};
   return {
     llm: new NoModel(),
-    vad: stt ? new VoiceActivity({ endOfTurnMs: incompleteMs, ...(onEvent && { onEvent }) }) : null,
-    ...(stt && { stt }),
+    vad: listener?.createVad() ?? null,
+    ...(listener && { stt: listener.recognizer }),
     userAwayTimeout: null,
     // The player removes markup itself, so that captions keep the original sentences.
     ttsTextTransforms: null,
     aecWarmupDuration: null,
-    transcriptionTimeout: stt ? TRANSCRIPT_TIMEOUT_MS : null,
+    transcriptionTimeout: listener ? TRANSCRIPT_TIMEOUT_MS : null,
     // A failing recognizer or voice must not end the session.
     connOptions: { maxUnrecoverableErrors: Number.MAX_SAFE_INTEGER },
     turnHandling: {
-      turnDetection: stt ? (turnEnd ?? "vad") : null,
+      turnDetection: listener?.turnEnd ?? null,
       endpointing: {
         minDelay: Math.max(0, completeMs - SILENCE_DELAY_MS),
         maxDelay: Math.max(0, incompleteMs - SILENCE_DELAY_MS),

@@ -13,6 +13,8 @@ interface VoiceAgentOptions extends AgentOptions {
   readonly settings?: Partial<VoiceSettings>;
   /** The speech recognizer to use instead of the openai plugin with the simulated server. */
   readonly stt?: stt.STT;
+  /** Judges when a turn ends. Without it, 500 ms of silence ends a turn. */
+  readonly endOfTurnModel?: Speech["endOfTurnModel"];
   /** Wraps espeak-ng. Called for the default voice, and for each voice that an agent sets. */
   readonly wrap?: (synthesizer: Synthesizer, voiceName?: string) => Synthesizer;
 }
@@ -57,7 +59,7 @@ export class VoiceAgent implements AsyncDisposable {
     this.#cleanup = cleanup;
   }
 
-  static async start({ choice, settings, stt, wrap, ...options }: VoiceAgentOptions = {}): Promise<VoiceAgent> {
+  static async start({ choice, settings, stt, endOfTurnModel, wrap, ...options }: VoiceAgentOptions = {}): Promise<VoiceAgent> {
     initializeLogger({ pretty: false, level: "silent" });
     await using started = new AsyncDisposableStack();
     const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
@@ -66,7 +68,7 @@ export class VoiceAgent implements AsyncDisposable {
     const loaded = await loadSpeech({ ...CHOICE, sttBaseUrl: `${url}/v1`, ...choice }, process.env);
     if (!loaded) throw new Error("The agent has neither ears nor a mouth");
     started.defer(() => loaded.close());
-    const engines = { ...(wrap ? wrapped(loaded, wrap) : loaded), ...(stt && { stt }) };
+    const engines = { ...(wrap ? wrapped(loaded, wrap) : loaded), ...(stt && { stt }), endOfTurnModel };
     const agent = await TestAgent.start({
       ...options,
       speech: { engines, settings: { ...voiceSchema.parse({}), ...settings } },

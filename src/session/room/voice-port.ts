@@ -1,3 +1,5 @@
+import type { TurnEndJudgment } from "../../conversation/turn-timings.ts";
+
 /** Speaks a room's answers and listens to its participants. A session without a voice is text only. */
 export interface VoicePort {
   /** Whether the voice both speaks and listens, so that a phone caller can be asked a question and can answer. */
@@ -44,6 +46,7 @@ export interface SpokenTimes {
   readonly fromAt: number;
   /** When the utterance's last sound ended. */
   readonly toAt: number;
+  readonly turnEnd?: TurnEndJudgment | undefined;
 }
 
 export interface AnswerToSpeak {

@@ -109,9 +109,13 @@ export class SessionTelemetry {
   /** Returns the times of the running turn, with its end set to now. */
   readonly timesOfTurn = (): TurnTimings => this.#times.toTimings();
 
-  #recordListening({ context: parent }: TurnTrace, { fromAt, toAt }: SpokenTimes): void {
+  #recordListening({ context: parent }: TurnTrace, { fromAt, toAt, turnEnd }: SpokenTimes): void {
     const span = this.#telemetry.tracer.startSpan(SPAN.hearing, { startTime: new Date(fromAt) }, parent);
     span.setAttribute(PARLEY.hearingSpoken, (toAt - fromAt) / 1_000);
+    if (turnEnd) this.#times.handleTurnEnd(turnEnd);
+    if (turnEnd?.sound !== undefined) span.setAttribute(PARLEY.turnEndSound, turnEnd.sound);
+    if (turnEnd?.endsSentence !== undefined) span.setAttribute(PARLEY.turnEndSentence, turnEnd.endsSentence);
+    if (turnEnd) span.setAttribute(PARLEY.turnEndComplete, turnEnd.isComplete);
     span.end();
   }
 

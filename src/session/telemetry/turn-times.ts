@@ -1,5 +1,5 @@
 import type { Attributes, Span } from "@opentelemetry/api";
-import type { TurnPart, TurnTimings } from "../../conversation/turn-timings.ts";
+import type { TurnEndJudgment, TurnPart, TurnTimings } from "../../conversation/turn-timings.ts";
 import { ATTR, PARLEY } from "../../telemetry/names.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 
@@ -12,9 +12,14 @@ export class TurnTimes {
   readonly #zero = performance.now();
   readonly #parts: TurnPart[] = [];
   #firstTextMs: number | undefined;
+  #turnEnd: TurnEndJudgment | undefined;
 
   handleText(): void {
     this.#firstTextMs ??= this.#now;
+  }
+
+  handleTurnEnd(judgment: TurnEndJudgment): void {
+    this.#turnEnd = judgment;
   }
 
   /** Wraps a tracer so that the times of its spans are recorded here. */
@@ -39,6 +44,7 @@ export class TurnTimes {
       totalMs: this.#now,
       ...(firstTextMs !== undefined && { firstTextMs }),
       parts: this.#parts.map((part) => ({ ...part })),
+      ...(this.#turnEnd && { turnEnd: this.#turnEnd }),
     };
   }
 

@@ -17,13 +17,13 @@ export interface RecognitionListener {
 export class LimitedRecognizer extends stt.STT {
   readonly label: string;
   readonly #inner: stt.STT;
-  readonly #listener: RecognitionListener;
+  readonly #listeners: readonly RecognitionListener[];
 
-  constructor(inner: stt.STT, listener: RecognitionListener) {
+  constructor(inner: stt.STT, listeners: readonly RecognitionListener[]) {
     super(inner.capabilities);
     this.label = inner.label;
     this.#inner = inner;
-    this.#listener = listener;
+    this.#listeners = listeners;
   }
 
   override get model(): string {
@@ -53,7 +53,7 @@ export class LimitedRecognizer extends stt.STT {
     const timer = setTimeout(() => limit.abort(new Error("The recognizer took too long")), LIMIT_MS);
     const either = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
     let answer: Parameters<RecognitionListener["handleResponse"]>[0] = "nothing";
-    this.#listener.handleRequest();
+    for (const listener of this.#listeners) listener.handleRequest();
     try {
       const result = await abortable(recognize(either), either);
       if (textOf(result).trim() !== "") answer = "words";
@@ -63,7 +63,7 @@ export class LimitedRecognizer extends stt.STT {
       throw error;
     } finally {
       clearTimeout(timer);
-      this.#listener.handleResponse(answer);
+      for (const listener of this.#listeners) listener.handleResponse(answer);
     }
   }
 

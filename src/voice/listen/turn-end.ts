@@ -1,55 +1,52 @@
 import { type llm, type VADEvent, VADEventType } from "@livekit/agents";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import type { TurnEndJudgment } from "../../conversation/turn-timings.ts";
+import type { DueWords } from "./due-words.ts";
 import { END_OF_TURN_SAMPLES } from "../../speech/end-of-turn-model.ts";
 import type { SpeechModelOf } from "../../speech/start-model.ts";
 
 /** A judgment that takes longer than this counts as "not complete". */
 const JUDGED_WITHIN_MS = 500;
-/** How long the words of the last speech are awaited. */
-const WORDS_WITHIN_MS = 1_000;
-/**
- * The least probability with which the model calls a turn complete, by language. They are 0.83 of LiveKit's own, because
- * the words are judged as well (docs/decisions/end-of-turn.md).
- */
+/** The lowest score of a complete turn, by language: those of LiveKit's detector. */
 const THRESHOLDS: Readonly<Record<string, number>> = {
-  ar: 0.29,
-  de: 0.2,
-  en: 0.3,
-  es: 0.29,
-  fr: 0.24,
-  hi: 0.25,
-  id: 0.29,
-  it: 0.19,
-  ja: 0.25,
-  ko: 0.33,
-  nl: 0.17,
-  pt: 0.27,
-  tr: 0.21,
-  zh: 0.3,
+  ar: 0.35,
+  de: 0.245,
+  en: 0.36,
+  es: 0.35,
+  fr: 0.285,
+  hi: 0.305,
+  id: 0.345,
+  it: 0.23,
+  ja: 0.295,
+  ko: 0.4,
+  nl: 0.2,
+  pt: 0.32,
+  tr: 0.255,
+  zh: 0.355,
 };
+/** Words that do not end like a sentence lower the score: the probability is divided by this number. */
+const UNFINISHED_SENTENCE = 1.5;
 const END_OF_SENTENCE = /[.?!…。？！]["'”’»)\]]*$/u;
 
-/** How the end of a turn was judged. */
-export interface TurnEndJudgment {
-  /** The probability by the sound, from 0 to 1. Undefined if the model failed or took too long. */
-  readonly sound: number | undefined;
-  /** Whether the words end like a sentence. Undefined if this recognizer has written no punctuation so far. */
-  readonly endsSentence: boolean | undefined;
-  readonly isComplete: boolean;
+/** AgentSession's comparison of a score with the language's threshold. */
+interface EndOfTurnPrediction {
+  readonly probability: number;
+  readonly threshold: number;
+  /** The silence so far, in ms. */
+  readonly delayMs: number;
 }
 
 interface TurnEndOptions {
-  readonly model: SpeechModelOf<"endOfTurn">;
-  /** Resolves once the words of all speech so far are known. */
-  readonly settled: () => Promise<void>;
+  /** Undefined: a turn ends once its words are known. */
+  readonly model: SpeechModelOf<"endOfTurn"> | undefined;
+  readonly due: Pick<DueWords, "settled">;
   readonly logger: Logger;
 }
 
 /**
  * Judges at each pause whether the participant has finished, by the sound of the last 1.2 s and by the words so far. An
  * AgentSession accepts it as its turn detector: it waits for `complete` or `incomplete` ms of silence
- * (`voice.endOfTurnMs`). Checked with @livekit/agents 1.9.0.
+ * (`voice.endOfTurnMs`), and at least until the words are known. Checked with @livekit/agents 1.9.0.
  */
 export class TurnEnd {
   readonly model = "turn-end";
@@ -59,6 +56,7 @@ export class TurnEnd {
   readonly #samples = new Int16Array(END_OF_TURN_SAMPLES);
   #sound: Promise<number | undefined> | undefined;
   #writesPunctuation = false;
+  #parts: Pick<TurnEndJudgment, "sound" | "endsSentence"> | undefined;
   #judgment: TurnEndJudgment | undefined;
 
   constructor(options: TurnEndOptions) {
@@ -76,18 +74,26 @@ export class TurnEnd {
     return true;
   }
 
-  async unlikelyThreshold(): Promise<number> {
-    return 0.5;
+  async unlikelyThreshold(language = "en"): Promise<number> {
+    return THRESHOLDS[language.slice(0, 2).toLowerCase()] ?? 0.36;
   }
 
-  /** Returns 1 if the participant has finished, and 0 otherwise. */
+  /** Returns the score, from 0 to 1. */
   async predictEndOfTurn(context: llm.ChatContext): Promise<number> {
-    const startedAt = performance.now();
-    const [sound] = await Promise.all([this.#sound, within(this.#options.settled(), WORDS_WITHIN_MS)]);
-    const judgment = this.#judge(sound, context.items.at(-1));
-    this.#judgment = judgment;
-    this.#options.logger.debug({ ...judgment, tookMs: Math.round(performance.now() - startedAt) }, "turn end judged");
-    return judgment.isComplete ? 1 : 0;
+    const sound = await this.#sound;
+    // If words were due, AgentSession asks again with them, and ignores this answer.
+    await this.#options.due.settled;
+    if (!this.#options.model) return 1;
+    const endsSentence = this.#endsSentence(context.items.at(-1));
+    this.#parts = { ...(sound !== undefined && { sound }), ...(endsSentence !== undefined && { endsSentence }) };
+    return (sound ?? 0) / (endsSentence === false ? UNFINISHED_SENTENCE : 1);
+  }
+
+  /** Receives AgentSession's comparison of the last score. */
+  handlePrediction({ probability, threshold, delayMs }: EndOfTurnPrediction): void {
+    if (!this.#options.model) return;
+    this.#judgment = { ...this.#parts, isComplete: probability >= threshold };
+    this.#options.logger.debug({ ...this.#judgment, threshold, silenceMs: delayMs }, "end of turn judged");
   }
 
   /** Returns the last judgment, which ended the turn. */
@@ -102,25 +108,20 @@ export class TurnEnd {
     this.#samples.set(samples, END_OF_TURN_SAMPLES - samples.length);
   }
 
-  #judge(sound: number | undefined, last: llm.ChatItem | undefined): TurnEndJudgment {
+  /** Returns undefined as long as the recognizer has written no punctuation. */
+  #endsSentence(last: llm.ChatItem | undefined): boolean | undefined {
     const text = last?.type === "message" ? (last.textContent ?? "").trim() : "";
-    const hasFullStop = END_OF_SENTENCE.test(text);
-    this.#writesPunctuation ||= hasFullStop;
-    const endsSentence = this.#writesPunctuation ? hasFullStop : undefined;
-    const isComplete = sound !== undefined && sound >= (THRESHOLDS["en"] ?? 0.3) && endsSentence !== false;
-    return { sound, endsSentence, isComplete };
+    const endsSentence = END_OF_SENTENCE.test(text);
+    this.#writesPunctuation ||= endsSentence;
+    return this.#writesPunctuation ? endsSentence : undefined;
   }
 
   async #judgeSound(): Promise<number | undefined> {
     try {
-      return await this.#options.model.ask(this.#samples.slice(), AbortSignal.timeout(JUDGED_WITHIN_MS));
+      return await this.#options.model?.ask(this.#samples.slice(), AbortSignal.timeout(JUDGED_WITHIN_MS));
     } catch (error) {
       this.#options.logger.warn({ error }, "turn end not judged by sound");
       return undefined;
     }
   }
-}
-
-async function within(promise: Promise<unknown>, ms: number): Promise<void> {
-  await Promise.race([promise, sleep(ms, undefined, { ref: false })]);
 }

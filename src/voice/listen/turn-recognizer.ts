@@ -1,6 +1,7 @@
 import { stt, type VAD, type VADEvent, VADEventType } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
 import { copyFrame, toAudioFrame } from "../../livekit/audio-frame.ts";
+import type { DueWords } from "./due-words.ts";
 import type { LimitedRecognizer } from "./limited-recognizer.ts";
 import { type PieceRecognition, TurnWords } from "./turn-words.ts";
 
@@ -38,6 +39,7 @@ interface TurnRecognizerOptions {
   /** Limits the time that a participant waits for the recognizer. */
   readonly limited: LimitedRecognizer;
   readonly vad: VAD;
+  readonly due: DueWords;
   /** Whether words are recognized while a participant speaks, and not only at pauses. */
   readonly interims: boolean;
 }
@@ -50,8 +52,6 @@ interface TurnRecognizerOptions {
 export class TurnRecognizer extends stt.STT {
   readonly label: string;
   readonly words = new TurnWords();
-  /** Resolves once the words of all speech so far are known. */
-  settled: Promise<void> = Promise.resolve();
   readonly #options: TurnRecognizerOptions;
 
   constructor(options: TurnRecognizerOptions) {
@@ -86,8 +86,6 @@ class TurnStream extends stt.SpeechStream {
   #piece: AudioFrame[] | undefined;
   /** The end of the previous piece, as a number of samples. */
   #heardTo = 0;
-  /** Resolves `settled`. */
-  #settle: () => void = () => {};
   /** The recognition of the current piece, if it may be complete. */
   #prepared: PieceRecognition | undefined;
   /** When the next interim words are due. `Infinity` while some are being recognized. */
@@ -104,7 +102,7 @@ class TurnStream extends stt.SpeechStream {
   override close(): void {
     super.close();
     this.#activity.close();
-    this.#settle();
+    this.#options.due.settle();
   }
 
   /** Does nothing. The base class would count each recognition a second time, after `recognize` has counted it. */
@@ -131,10 +129,7 @@ class TurnStream extends stt.SpeechStream {
 
   #begin(event: VADEvent): void {
     this.output.put({ type: stt.SpeechEventType.START_OF_SPEECH });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#settle();
-    this.#settle = resolve;
-    this.#turns.settled = promise;
+    this.#options.due.begin();
     this.#piece = this.#unheard(event);
     this.#prepared = undefined;
     this.#interimAt = this.#options.interims ? performance.now() + INTERIM_EVERY_MS : Infinity;
@@ -181,8 +176,6 @@ class TurnStream extends stt.SpeechStream {
       const problem = error instanceof Error ? error : new Error(String(error));
       const details = { type: "stt_error", timestamp: Date.now(), label: this.label } as const;
       this.#turns.emit("error", { ...details, error: problem, recoverable: true });
-    } finally {
-      this.#settle();
     }
   }
 

@@ -1,6 +1,6 @@
 import { stt } from "@livekit/agents";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { LimitedRecognizer } from "../../../src/voice/listen/limited-recognizer.ts";
+import { LimitedRecognizer, type RecognitionListener } from "../../../src/voice/listen/limited-recognizer.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -36,10 +36,11 @@ class Recognizer extends stt.STT {
 function limitedRecognizer(...answers: (string | undefined)[]) {
   const events: string[] = [];
   const inner = new Recognizer(...answers);
-  const recognizer = new LimitedRecognizer(inner, {
+  const listener: RecognitionListener = {
     handleRequest: () => events.push("asked"),
     handleResponse: (answer) => events.push(answer),
-  });
+  };
+  const recognizer = new LimitedRecognizer(inner, [listener]);
   return { inner, recognizer, events };
 }
 
