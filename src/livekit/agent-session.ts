@@ -83,3 +83,12 @@ export function clearChatHistory(session: voice.AgentSession): void {
   session.history.truncate(1);
   session.currentAgent.updateChatCtx(llm.ChatContext.empty()).catch(() => {});
 }
+
+/**
+ * Resumes the speech that a participant's sound has paused, without waiting for `resumeAfterMs`. Does nothing if no
+ * speech is paused. Checked with @livekit/agents 1.9.0.
+ */
+export function resumeSpeech(session: voice.AgentSession): void {
+  const activity = session["activity"];
+  if (activity?.["pausedSpeech"]) activity["startFalseInterruptionTimer"](0);
+}

@@ -1,10 +1,10 @@
-import type { ReadableStream } from "node:stream/web";
-import { llm, voice } from "@livekit/agents";
+import { type ReadableStream, TransformStream } from "node:stream/web";
+import { llm, type stt, voice } from "@livekit/agents";
 import type { AudioFrame, Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
 import { playedSeconds } from "../livekit/audio-output.ts";
 import { type RoomListener, TRANSCRIPT_TIMEOUT_MS } from "./listen/room-listener.ts";
-import type { SpeakerStreams } from "./listen/speaker-streams.ts";
+import type { OpenRecognizer, Recognized } from "./listen/speaker-streams.ts";
 import { SILENCE_DELAY_MS } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
@@ -47,7 +47,10 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     nextText: () => player.nextText(),
     synthesize: (text) => player.synthesize(text),
     captions: (text) => player.captions(text),
-    recognize: speakers && ((sound, open) => speakers.recognize(sound, open)),
+    recognize: async (sound, open) => {
+      const words = await (speakers ? speakers.recognize(sound, open) : open(sound));
+      return words && listener ? words.pipeThrough(filtered((event) => listener.lets(event))) : words;
+    },
     onUserTurn: (text) => listener?.complete(text),
   });
   session.on(voice.AgentSessionEventTypes.Error, ({ error }) => onProblem("recognition failed", error));
@@ -113,7 +116,7 @@ interface SpeechAgentPorts {
   /** Returns the captions to show while the reply is played. */
   readonly captions: SpeechPlayer["captions"];
   /** Wraps the recognizer. */
-  readonly recognize: SpeakerStreams["recognize"] | undefined;
+  readonly recognize: (sound: ReadableStream<AudioFrame>, open: OpenRecognizer) => ReturnType<OpenRecognizer>;
   /** Called with each complete utterance of a participant. */
   readonly onUserTurn: (text: string) => void;
 }
@@ -131,9 +134,7 @@ class SpeechAgent extends voice.Agent {
   }
 
   override async sttNode(...[audio, settings]: Parameters<voice.Agent["sttNode"]>): ReturnType<voice.Agent["sttNode"]> {
-    const { recognize } = this.#ports;
-    if (!recognize) return super.sttNode(audio, settings);
-    return recognize(audio as ReadableStream<AudioFrame>, (part) => super.sttNode(part, settings));
+    return this.#ports.recognize(audio as ReadableStream<AudioFrame>, (part) => super.sttNode(part, settings));
   }
 
   override async llmNode(): Promise<ReadableStream<string>> {
@@ -165,4 +166,13 @@ class NoModel extends llm.LLM {
   override chat(): llm.LLMStream {
     throw new TypeError("AgentSession called its model, but only the turn engine may call a model");
   }
+}
+
+/** Drops the events that are not let through. */
+function filtered(lets: (event: stt.SpeechEvent) => boolean): TransformStream<Recognized, Recognized> {
+  return new TransformStream({
+    transform: (event, controller) => {
+      if (typeof event === "string" || lets(event)) controller.enqueue(event);
+    },
+  });
 }

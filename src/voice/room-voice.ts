@@ -66,6 +66,7 @@ export class RoomVoice implements VoicePort {
         ...options,
         stt,
         isHeldBack: () => this.#session?.player.isHeldBack ?? false,
+        isTelling: () => this.#session?.player.isTelling ?? false,
         onSpeaker: () => void this.#start(),
         onNotUnderstood: () => this.#sayNotUnderstood(),
       });

@@ -35,6 +35,11 @@ export const voiceSchema = z.strictObject({
   interimTranscripts: z.boolean().default(true),
   /** How long a participant must speak to interrupt the agent's speech, in ms. */
   interruptAfterMs: milliseconds.default(90),
+  /**
+   * What participants say while they listen, by language, such as `{ en: ["sure thing"] }`. It does not interrupt the
+   * agent's speech. Added to "mhm", "yes", "okay" and the like.
+   */
+  backchannels: z.record(z.string().regex(/^[a-z]{2}$/u), z.array(z.string())).default({}),
   /** After an interruption without words, such as a cough, the agent resumes after this much silence, in ms. */
   resumeAfterMs: milliseconds.default(1_000),
   /** How the voice pronounces words, such as `{ Parley: "par-lee" }`. Captions keep the words. */

@@ -161,3 +161,44 @@ test("a cough does not end an answer, which continues and is heard in full", asy
   await expect.poll(() => spokenTurns(voice), { timeout: 10_000 }).toEqual([{ state: "completed", heard: null }]);
   expect(user.secondsHeard()).toBeGreaterThan(5);
 });
+
+test.each(["Mhm.", "Okay.", "Yeah, sure."])("%s does not end an answer, and is no message", async (said) => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(LONG)])]);
+  const id = await user.client.say("Count, please.");
+  await user.untilHeard(0.5);
+  voice.understand(said);
+  await user.say("Ahem");
+
+  expect(await user.client.answerTo(id, 25_000)).toBe(LONG);
+  await expect.poll(() => spokenTurns(voice), { timeout: 10_000 }).toEqual([{ state: "completed", heard: null }]);
+  expect(user.secondsHeard()).toBeGreaterThan(5);
+  expect(user.client.all("transcription")).toEqual([]);
+  expect(await voice.agent.sql`select id from turns`).toHaveLength(1);
+});
+
+test.each(["Stop.", "No.", "Wait."])("%s ends an answer", async (said) => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(LONG)]), reply([text("Yes?")])]);
+  await user.client.say("Count, please.");
+  await user.untilHeard(0.5);
+  voice.understand(said);
+  await user.say("Ahem");
+
+  await user.client.next("assistant_sentence", ({ text: answer }) => answer === "Yes?", 15_000);
+  expect((await spokenTurns(voice))[0]?.heard?.length).toBeLessThan(0.75 * LONG.length);
+});
+
+test("yes is an answer while the agent asks a question", async () => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(`${LONG} Shall I go on?`)]), reply([text("Well then.")])]);
+  await user.client.say("Count, please.");
+  await user.untilHeard(0.5);
+  voice.understand("Yes.");
+  await user.say("Ahem");
+
+  await user.client.next("assistant_sentence", ({ text: answer }) => answer === "Well then.", 15_000);
+});

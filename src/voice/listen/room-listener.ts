@@ -1,4 +1,4 @@
-import { type stt, type VADEvent, voice } from "@livekit/agents";
+import { stt, type VADEvent, voice } from "@livekit/agents";
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import type { Logger } from "pino";
 import { abortable } from "../../lib/abortable.ts";
@@ -6,6 +6,8 @@ import type { OnRoomInput, RoomParticipant } from "../../session/room/room-input
 import type { SpokenTimes } from "../../session/room/voice-port.ts";
 import type { SpeechModelOf } from "../../speech/start-model.ts";
 import { type EndOfTurn, endOfTurnOf, type VoiceSettings } from "../voice-settings.ts";
+import { resumeSpeech } from "../../livekit/agent-session.ts";
+import { Backchannels } from "./backchannels.ts";
 import { DueWords } from "./due-words.ts";
 import { LimitedRecognizer } from "./limited-recognizer.ts";
 import { Microphones } from "./microphones.ts";
@@ -32,6 +34,8 @@ export interface RoomListenerOptions {
   readonly take: OnRoomInput;
   /** Whether the agent's current speech cannot be interrupted. */
   readonly isHeldBack: () => boolean;
+  /** Whether the agent is saying something that is not a question. */
+  readonly isTelling: () => boolean;
   /** Called when there is somebody to listen to. */
   readonly onSpeaker: () => void;
   /** Called when a participant said something that was not understood. */
@@ -61,6 +65,7 @@ export class RoomListener {
   readonly #speech: UserSpeech;
   readonly #unrecognized: UnrecognizedSpeech;
   readonly #due = new DueWords();
+  readonly #backchannels: Backchannels;
   readonly #quiet = new Quiet(TRANSCRIPT_TIMEOUT_MS);
   readonly #spoken: SpokenTime;
   #listening: Listening | undefined;
@@ -72,6 +77,7 @@ export class RoomListener {
     this.#options = options;
     const { room, stt: recognizer, settings, take, isHeldBack, onNotUnderstood, logger } = options;
     this.endOfTurn = endOfTurnOf(settings, options.endOfTurnModel !== undefined);
+    this.#backchannels = new Backchannels(settings.backchannels);
     this.#unrecognized = new UnrecognizedSpeech(onNotUnderstood);
     this.#microphones = new Microphones({
       room,
@@ -142,6 +148,21 @@ export class RoomListener {
     this.#quiet.handleRecognized();
   }
 
+  /**
+   * Whether AgentSession may receive this event of the recognizer. If not, a participant has only said something like
+   * "mhm". The agent's speech resumes then, and also after a sound without words.
+   */
+  lets(event: stt.SpeechEvent): boolean {
+    const { FINAL_TRANSCRIPT, INTERIM_TRANSCRIPT } = stt.SpeechEventType;
+    const isFinal = event.type === FINAL_TRANSCRIPT;
+    if ((!isFinal && event.type !== INTERIM_TRANSCRIPT) || !this.#options.isTelling()) return true;
+    const { text = "", language } = event.alternatives?.[0] ?? {};
+    if (isFinal && text === "") this.#resume();
+    if (!this.#backchannels.has(text, language)) return true;
+    if (isFinal) this.#dismiss();
+    return false;
+  }
+
   /** Resolves when no participant is speaking. Rejects with the signal's reason. */
   async untilQuiet(signal: AbortSignal): Promise<void> {
     await abortable(this.#quiet.reached, signal);
@@ -179,6 +200,18 @@ export class RoomListener {
     const { interimTranscripts: interims } = this.#options.settings;
     const vad = new VoiceActivity({ endOfTurnMs: this.endOfTurn.incompleteMs, leadInMs: LOCAL_LEAD_IN_MS });
     return new TurnRecognizer({ recognizer, limited, vad, due: this.#due, interims });
+  }
+
+  #dismiss(): void {
+    this.#speech.dismiss();
+    this.#unrecognized.handleRecognized();
+    this.#quiet.handleRecognized();
+    this.#due.settle();
+    this.#resume();
+  }
+
+  #resume(): void {
+    if (this.#listening) resumeSpeech(this.#listening.session);
   }
 
   #takeSpoken(): SpokenTimes | undefined {

@@ -3,9 +3,9 @@ import type { stt } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
 import type { RoomParticipant } from "../../session/room/room-input.ts";
 
-type Recognized = stt.SpeechEvent | string;
+export type Recognized = stt.SpeechEvent | string;
 /** Starts a recognizer for one part of the audio. */
-type OpenRecognizer = (audio: ReadableStream<AudioFrame>) => Promise<ReadableStream<Recognized> | null>;
+export type OpenRecognizer = (audio: ReadableStream<AudioFrame>) => Promise<ReadableStream<Recognized> | null>;
 
 /** One participant's audio, in a recognizer stream of its own. */
 interface Part {

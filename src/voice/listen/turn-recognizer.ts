@@ -169,8 +169,8 @@ class TurnStream extends stt.SpeechStream {
     this.output.put({ type: stt.SpeechEventType.END_OF_SPEECH, speechEndTime });
     try {
       const words = await this.#options.limited.limit(() => recognition.add(), String, this.abortSignal);
-      if (words !== "" && !this.closed)
-        this.output.put({ ...toEvent(stt.SpeechEventType.FINAL_TRANSCRIPT, words), speechEndTime });
+      // Without words, too: it tells the listener that the sound was not speech. AgentSession ignores it.
+      if (!this.closed) this.output.put({ ...toEvent(stt.SpeechEventType.FINAL_TRANSCRIPT, words), speechEndTime });
     } catch (error) {
       if (this.abortSignal.aborted) return;
       const problem = error instanceof Error ? error : new Error(String(error));

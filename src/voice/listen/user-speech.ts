@@ -94,17 +94,29 @@ export class UserSpeech {
     const spoken = this.#options.spoken();
     const said = this.#options.onComplete ? this.#finals || text : text;
     const transcript = { ...this.#transcript(said), spoken, ...(this.#isMixed && { isMixed: true }) };
+    this.#forget();
+    if (from && transcript.text !== "") this.#options.take({ type: "utterance", from, transcript });
+  }
+
+  /** Drops what was said since the last utterance. */
+  dismiss(): void {
+    clearTimeout(this.#timer);
+    this.#options.spoken();
+    this.#isSoundOpen = false;
+    this.#forget();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #forget(): void {
     this.#id = undefined;
     this.#from = undefined;
     this.#isMixed = false;
     this.#language = undefined;
     this.#finals = "";
     this.#options.onComplete?.();
-    if (from && transcript.text !== "") this.#options.take({ type: "utterance", from, transcript });
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
   }
 
   #transcript(text: string) {

@@ -21,6 +21,7 @@ interface SpeechPlayerOptions {
 
 /** How often the playback position is checked. */
 const CHECK_EVERY_MS = 50;
+const ASKS = /[?？؟]/u;
 
 /** The part that AgentSession is playing. */
 interface Current {
@@ -51,6 +52,16 @@ export class SpeechPlayer implements Player {
 
   get isPlaying(): boolean {
     return this.#current !== undefined;
+  }
+
+  /** Whether the agent is saying something that is not a question. */
+  get isTelling(): boolean {
+    const current = this.#current;
+    const played = this.#options.playedSeconds();
+    if (!current || played === 0) return false;
+    const { part, captions } = current;
+    const heard = captions.times.playedUntil(played);
+    return !ASKS.test(part.text.slice(Math.max(0, heard.trimEnd().length - 1)));
   }
 
   setInterruptible(isInterruptible: boolean): void {
