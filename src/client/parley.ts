@@ -197,6 +197,27 @@ export class Parley implements AsyncDisposable {
     return ask(text, { signal, timeoutMs }, parley);
   }
 
+  /**
+   * Begins to speak, as with a push-to-talk button: from now on, the agent hears this client's microphone. For agents
+   * with `voice.turns: "manual"`, which otherwise hear nothing.
+   *
+   * @throws {AppError} `unavailable` without an agent; `invalid_state` if another participant is speaking, or if the
+   *   agent decides itself when turns start
+   */
+  async startTurn(): Promise<void> {
+    await this.#callAgent("start_turn");
+  }
+
+  /** Ends what was begun by `startTurn`. The agent answers. @throws {AppError} as `startTurn` does */
+  async endTurn(): Promise<void> {
+    await this.#callAgent("end_turn");
+  }
+
+  /** Ends what was begun by `startTurn`, without an answer: nothing of it is kept. @throws {AppError} as `startTurn` does */
+  async cancelTurn(): Promise<void> {
+    await this.#callAgent("cancel_turn");
+  }
+
   /** Stops the current answer and its tool calls. With `stopType: "speech"`, stops only the speech. */
   stop(options: MessageBody<"control_stop"> = {}): void {
     if (this.#link.agents.length > 0) this.#post({ type: "control_stop", body: options });
@@ -296,6 +317,17 @@ export class Parley implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #callAgent(method: string): Promise<void> {
+    const [agent] = this.#link.agents;
+    const { callMethod } = this.#transport;
+    if (agent === undefined || !callMethod) throw new AppError("unavailable", "No agent is in the room");
+    try {
+      await callMethod(method, agent);
+    } catch (error) {
+      throw new AppError("invalid_state", error instanceof Error ? error.message : String(error), { cause: error });
+    }
   }
 
   #listen(): void {

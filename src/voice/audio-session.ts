@@ -34,7 +34,7 @@ export interface AudioSession {
  */
 export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
   const { room, audio, listener, synthesizer, onProblem } = options;
-  const { speakers, preConnectAudio } = listener ?? {};
+  const speakers = listener?.speakers;
   const session = new voice.AgentSession(sessionOptions(options));
   const player = new SpeechPlayer({
     session,
@@ -62,7 +62,7 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     session,
     agent,
     room,
-    listen: preConnectAudio && ((track, live) => preConnectAudio.precede(track, live)),
+    listen: listener && ((track, live) => listener.listen(track, live)),
     canSpeak: audio !== undefined,
   });
   return {

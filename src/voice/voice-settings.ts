@@ -9,6 +9,11 @@ const milliseconds = z.number().int().min(0).max(10_000);
 /** `voice` in parley.config.ts. The recognizer and the voice are chosen in the environment (STT, TTS). */
 export const voiceSchema = z.strictObject({
   /**
+   * Who decides when a turn starts and ends. `auto`: the worker, by sound and words. `manual`: the participants, with
+   * the remote methods `start_turn`, `end_turn` and `cancel_turn`, as for a push-to-talk button.
+   */
+  turns: z.enum(["auto", "manual"]).default("auto"),
+  /**
    * After how much silence a turn ends, in ms. A number: always after this silence. An object: after `complete` if the
    * participant seems to have finished, and otherwise after `incomplete`.
    *
@@ -59,7 +64,9 @@ export interface EndOfTurn {
 }
 
 /** @param canJudge whether there is a model that judges the sound */
-export function endOfTurnOf({ endOfTurn, endOfTurnMs }: VoiceSettings, canJudge: boolean): EndOfTurn {
+export function endOfTurnOf({ turns, endOfTurn, endOfTurnMs }: VoiceSettings, canJudge: boolean): EndOfTurn {
+  // The participant has said that the turn is over. The rest of the silence would only delay the answer.
+  if (turns === "manual") return { isJudged: false, completeMs: 0, incompleteMs: 0 };
   const isNumber = typeof endOfTurnMs === "number";
   const isJudged = canJudge && (endOfTurn ?? (isNumber ? "silence" : "auto")) !== "silence";
   const { complete, incomplete } = isNumber

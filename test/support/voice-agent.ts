@@ -59,7 +59,14 @@ export class VoiceAgent implements AsyncDisposable {
     this.#cleanup = cleanup;
   }
 
-  static async start({ choice, settings, stt, endOfTurnModel, wrap, ...options }: VoiceAgentOptions = {}): Promise<VoiceAgent> {
+  static async start({
+    choice,
+    settings,
+    stt,
+    endOfTurnModel,
+    wrap,
+    ...options
+  }: VoiceAgentOptions = {}): Promise<VoiceAgent> {
     initializeLogger({ pretty: false, level: "silent" });
     await using started = new AsyncDisposableStack();
     const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });

@@ -23,6 +23,7 @@ interface StreamWriter {
 interface LocalParticipant {
   publishData(bytes: Uint8Array, options: object): Promise<void>;
   streamBytes(options: object): Promise<StreamWriter>;
+  performRpc(call: { destinationIdentity: string; method: string; payload: string }): Promise<string>;
 }
 
 type DataReceived = [bytes: Uint8Array, from: RoomParticipant | undefined, kind: unknown, topic: string | undefined];
@@ -66,6 +67,9 @@ export function roomTransport(room: LiveKitRoom): Transport {
       const writer = await localOf(room).streamBytes({ topic: TOPIC, totalSize: bytes.length, ...addressed(to) });
       await writer.write(bytes);
       await writer.close();
+    },
+    async callMethod(method, destinationIdentity) {
+      await localOf(room).performRpc({ destinationIdentity, method, payload: "" });
     },
     listen: (listener) => listen(room, listener),
   };

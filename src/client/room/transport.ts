@@ -39,6 +39,11 @@ export interface Transport {
    * announced the sender.
    */
   readonly sendStream: (bytes: Uint8Array, to: readonly string[]) => Promise<void>;
+  /**
+   * Calls one of a participant's remote methods. Rejects if the method fails or the participant does not have it.
+   * Needed by `startTurn`, `endTurn` and `cancelTurn` only.
+   */
+  readonly callMethod?: (method: string, identity: string) => Promise<void>;
   /** Sets the listener. There is at most one. Returns a function that removes it. */
   readonly listen: (listener: TransportListener) => () => void;
 }

@@ -22,7 +22,21 @@ const BY_LANGUAGE: Readonly<Record<string, readonly string[]>> = {
     ...["sì", "si", "va bene", "bene", "certo", "capisco", "ho capito", "esatto", "già", "davvero", "d['’ ]?accordo"],
     ...["giusto", "eh"],
   ],
-  pt: ["sim", "tá", "está bem", "claro", "certo", "entendi", "bom", "muito bem", "pois", "pois é", "exato", "isso", "é"],
+  pt: [
+    "sim",
+    "tá",
+    "está bem",
+    "claro",
+    "certo",
+    "entendi",
+    "bom",
+    "muito bem",
+    "pois",
+    "pois é",
+    "exato",
+    "isso",
+    "é",
+  ],
   nl: ["ja", "jawel", "goed", "prima", "precies", "klopt", "snap ik", "juist", "leuk", "echt", "oké", "eh"],
   ja: ["はい", "ええ", "うん", "うんうん", "なるほど", "そう", "そうですか", "そうですね", "へえ", "わかりました"],
   zh: ["嗯+", "对+", "是", "是的", "好", "好的", "行", "明白", "知道了", "哦"],
@@ -55,7 +69,10 @@ export class Backchannels {
     if (known) return known;
     const added = (this.#added[language] ?? []).map(lettersOf).filter(Boolean);
     const either = [...EVERYWHERE, ...(BY_LANGUAGE[language] ?? []), ...added].join("|");
-    const pattern = new RegExp(`^(?:(?:${either})(?: |$|(?<=[\\p{Script=Han}\\p{Script=Hiragana}]))){1,${MAX_IN_A_ROW}}$`, "u");
+    const pattern = new RegExp(
+      `^(?:(?:${either})(?: |$|(?<=[\\p{Script=Han}\\p{Script=Hiragana}]))){1,${MAX_IN_A_ROW}}$`,
+      "u",
+    );
     this.#patterns.set(language, pattern);
     return pattern;
   }

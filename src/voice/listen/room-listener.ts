@@ -1,5 +1,6 @@
+import type { ReadableStream } from "node:stream/web";
 import { stt, type VADEvent, voice } from "@livekit/agents";
-import { ParticipantKind, type Room } from "@livekit/rtc-node";
+import { type AudioFrame, ParticipantKind, type Room, type Track } from "@livekit/rtc-node";
 import type { Logger } from "pino";
 import { abortable } from "../../lib/abortable.ts";
 import type { OnRoomInput, RoomParticipant } from "../../session/room/room-input.ts";
@@ -10,6 +11,7 @@ import { resumeSpeech } from "../../livekit/agent-session.ts";
 import { Backchannels } from "./backchannels.ts";
 import { DueWords } from "./due-words.ts";
 import { LimitedRecognizer } from "./limited-recognizer.ts";
+import { ManualTurns } from "./manual-turns.ts";
 import { Microphones } from "./microphones.ts";
 import { PreConnectAudio } from "./pre-connect-audio.ts";
 import { SpeakerStreams } from "./speaker-streams.ts";
@@ -52,7 +54,6 @@ interface Listening {
 /** Listens to a room's participants, one at a time, and passes on what they say. */
 export class RoomListener {
   readonly recognizer: stt.STT;
-  readonly preConnectAudio: PreConnectAudio;
   /**
    * Set for a streaming recognizer. Any other recognizer is called once per utterance, and the agent listens to nobody
    * else in the meantime.
@@ -61,6 +62,9 @@ export class RoomListener {
   readonly endOfTurn: EndOfTurn;
   readonly turnEnd: TurnEnd;
   readonly #options: RoomListenerOptions;
+  readonly #preConnectAudio: PreConnectAudio;
+  /** Set if participants start and end their turns themselves. */
+  readonly #manual: ManualTurns | undefined;
   readonly #microphones: Microphones;
   readonly #speech: UserSpeech;
   readonly #unrecognized: UnrecognizedSpeech;
@@ -84,10 +88,11 @@ export class RoomListener {
       onSpeaker: (identity) => this.#listenTo(identity),
       isBusy: () => this.#isHearing,
     });
-    this.preConnectAudio = new PreConnectAudio(room, logger);
+    this.#preConnectAudio = new PreConnectAudio(room, logger);
+    this.#manual = settings.turns === "manual" ? this.#createManualTurns() : undefined;
     this.recognizer = this.#adapt(recognizer);
     const model = this.endOfTurn.isJudged ? options.endOfTurnModel : undefined;
-    this.turnEnd = new TurnEnd({ model, due: this.#due, logger });
+    this.turnEnd = new TurnEnd({ model, due: this.#due, manual: this.#manual, logger });
     this.speakers = recognizer.capabilities.streaming ? new SpeakerStreams() : undefined;
     const giveUpAfterMs = this.endOfTurn.incompleteMs + HAND_ON_AFTER_MS;
     this.#spoken = new SpokenTime({ silenceMs: NOTICED_SILENCE_MS, giveUpAfterMs });
@@ -109,9 +114,15 @@ export class RoomListener {
     return new VoiceActivity({ endOfTurnMs: this.endOfTurn.incompleteMs, onEvent });
   }
 
+  /** Returns a track's audio as AgentSession shall hear it. */
+  listen(track: Track, live: ReadableStream<AudioFrame>): ReadableStream<AudioFrame> {
+    return this.#manual ? this.#manual.gate(live) : this.#preConnectAudio.precede(track, live);
+  }
+
   /** Call this once the room is connected. */
   start(): void {
     this.#microphones.start();
+    this.#manual?.start();
   }
 
   /** Listens to this participant if they have a microphone and the current participant is not speaking. */
@@ -172,7 +183,8 @@ export class RoomListener {
     this.#speech.close();
     this.#quiet.handleRecognized();
     this.#microphones.close();
-    this.preConnectAudio.close();
+    this.#preConnectAudio.close();
+    this.#manual?.close();
   }
 
   /** The words of the current turn. Set for a recognizer that runs on this machine. */
@@ -200,6 +212,20 @@ export class RoomListener {
     const { interimTranscripts: interims } = this.#options.settings;
     const vad = new VoiceActivity({ endOfTurnMs: this.endOfTurn.incompleteMs, leadInMs: LOCAL_LEAD_IN_MS });
     return new TurnRecognizer({ recognizer, limited, vad, due: this.#due, interims });
+  }
+
+  #createManualTurns(): ManualTurns {
+    return new ManualTurns({
+      room: this.#options.room,
+      listenTo: (identity) => {
+        this.#microphones.prefer(identity);
+        return this.#speaker === identity;
+      },
+      onCanceled: () => {
+        this.#listening?.session.clearUserTurn();
+        this.#dismiss();
+      },
+    });
   }
 
   #dismiss(): void {

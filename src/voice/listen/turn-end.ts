@@ -2,6 +2,7 @@ import { type llm, type VADEvent, VADEventType } from "@livekit/agents";
 import type { Logger } from "pino";
 import type { TurnEndJudgment } from "../../conversation/turn-timings.ts";
 import type { DueWords } from "./due-words.ts";
+import type { ManualTurns } from "./manual-turns.ts";
 import { END_OF_TURN_SAMPLES } from "../../speech/end-of-turn-model.ts";
 import type { SpeechModelOf } from "../../speech/start-model.ts";
 
@@ -40,6 +41,8 @@ interface TurnEndOptions {
   /** Undefined: a turn ends once its words are known. */
   readonly model: SpeechModelOf<"endOfTurn"> | undefined;
   readonly due: Pick<DueWords, "settled">;
+  /** Turns that participants end themselves. */
+  readonly manual: Pick<ManualTurns, "ended"> | undefined;
   readonly logger: Logger;
 }
 
@@ -81,6 +84,7 @@ export class TurnEnd {
   /** Returns the score, from 0 to 1. */
   async predictEndOfTurn(context: llm.ChatContext): Promise<number> {
     const sound = await this.#sound;
+    await this.#options.manual?.ended;
     // If words were due, AgentSession asks again with them, and ignores this answer.
     await this.#options.due.settled;
     if (!this.#options.model) return 1;

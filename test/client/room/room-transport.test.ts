@@ -20,6 +20,10 @@ class FakeRoom extends EventEmitter {
       write: async (bytes: Uint8Array) => void this.published.push({ stream: bytes, ...options }),
       close: async () => {},
     }),
+    performRpc: async (call: object) => {
+      this.published.push(call);
+      return "";
+    },
   };
 
   registerByteStreamHandler(topic: string, handler: never): void {
@@ -141,6 +145,14 @@ test("messages are reliable, on our topic and addressed in the spelling of both 
     { bytes: new Uint8Array([1]), reliable: true, ...addressed },
     { stream: new Uint8Array([2]), totalSize: 1, ...addressed },
   ]);
+});
+
+test("a remote method of a participant is called", async () => {
+  const room = new FakeRoom();
+
+  await roomTransport(room).callMethod?.("start_turn", "agent-1");
+
+  expect(room.published).toEqual([{ destinationIdentity: "agent-1", method: "start_turn", payload: "" }]);
 });
 
 test("no listener is left on the room when listening ends", () => {
