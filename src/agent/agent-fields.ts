@@ -38,12 +38,16 @@ export const modelFields = {
   effort: z.enum(["low", "medium", "high", "xhigh", "max"]),
 };
 
+/** Whether participants can interrupt what the agent says. @defaultValue true */
+const interruptible = z.boolean().exactOptional();
+
 /** What the agent does after a silence. The silence is measured from the last words or from the previous step. */
 const idleStep = z.union(
   [
-    z.strictObject({ afterMs: z.number().int().min(500).max(3_600_000), say: z.string().min(1) }),
+    z.strictObject({ afterMs: z.number().int().min(500).max(3_600_000), say: z.string().min(1), interruptible }),
     z.strictObject({
       afterMs: z.number().int().min(500).max(3_600_000),
+      interruptible,
       /** Closes the room for everyone. A string is spoken or shown first. */
       end: z.union([z.literal(true), z.string().min(1)]),
     }),
@@ -102,7 +106,14 @@ export const agentFields = {
    * first
    */
   greeting: z
-    .union([z.string().min(1), z.strictObject({ ask: z.string().min(1) })], "expected a string or {ask: string}")
+    .union(
+      [
+        z.string().min(1),
+        z.strictObject({ say: z.string().min(1), interruptible }),
+        z.strictObject({ ask: z.string().min(1), interruptible }),
+      ],
+      "expected a string, {say: string} or {ask: string}",
+    )
     .exactOptional(),
   /** What the agent does while nobody speaks, in order. */
   idle: z.array(idleStep).default([]),

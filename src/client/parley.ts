@@ -8,7 +8,7 @@ import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { MESSAGE_LIMITS } from "../protocol/limits.ts";
 import type { Message, MessageBody } from "../protocol/messages/messages.ts";
 import { toWireError } from "../protocol/wire-error.ts";
-import { AgentLink } from "./room/agent-link.ts";
+import { AgentLink, callAgent } from "./room/agent-link.ts";
 import { type Attachment, readAttachments } from "./attachment.ts";
 import { ask, toError, type AskOptions, type WholeAnswer } from "./ask.ts";
 import { EVENTS, type ParleyEvents } from "./client-events.ts";
@@ -204,19 +204,13 @@ export class Parley implements AsyncDisposable {
    * @throws {AppError} `unavailable` without an agent; `invalid_state` if another participant is speaking, or if the
    *   agent decides itself when turns start
    */
-  async startTurn(): Promise<void> {
-    await this.#callAgent("start_turn");
-  }
+  readonly startTurn = (): Promise<void> => callAgent("start_turn", this.#transport, this.#link);
 
   /** Ends what was begun by `startTurn`. The agent answers. @throws {AppError} as `startTurn` does */
-  async endTurn(): Promise<void> {
-    await this.#callAgent("end_turn");
-  }
+  readonly endTurn = (): Promise<void> => callAgent("end_turn", this.#transport, this.#link);
 
-  /** Ends what was begun by `startTurn`, without an answer: nothing of it is kept. @throws {AppError} as `startTurn` does */
-  async cancelTurn(): Promise<void> {
-    await this.#callAgent("cancel_turn");
-  }
+  /** Ends what was begun by `startTurn`, and keeps nothing of it. @throws {AppError} as `startTurn` does */
+  readonly cancelTurn = (): Promise<void> => callAgent("cancel_turn", this.#transport, this.#link);
 
   /** Stops the current answer and its tool calls. With `stopType: "speech"`, stops only the speech. */
   stop(options: MessageBody<"control_stop"> = {}): void {
@@ -317,17 +311,6 @@ export class Parley implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  async #callAgent(method: string): Promise<void> {
-    const [agent] = this.#link.agents;
-    const { callMethod } = this.#transport;
-    if (agent === undefined || !callMethod) throw new AppError("unavailable", "No agent is in the room");
-    try {
-      await callMethod(method, agent);
-    } catch (error) {
-      throw new AppError("invalid_state", error instanceof Error ? error.message : String(error), { cause: error });
-    }
   }
 
   #listen(): void {

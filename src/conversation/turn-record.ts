@@ -23,6 +23,8 @@ export interface InputNote {
   readonly note: string;
   /** The words that the agent says as the turn's answer, without calling the model. */
   readonly say?: string;
+  /** Set if participants cannot interrupt the turn. A ControlStop still ends it. */
+  readonly isInterruptible?: false;
   /** Set if the call ends for everyone after the turn's answer. */
   readonly endsCall?: true;
 }

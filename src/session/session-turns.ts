@@ -22,7 +22,7 @@ import { createTurn } from "./turns/create-turn.ts";
 import { logTurnEnd } from "./turns/log-turn-end.ts";
 import { runSessionTurn, type EndedTurn } from "./turns/session-turn.ts";
 import { ModelCalls } from "./model/model-calls.ts";
-import { inheritedPart, messageOf, participantOf, TurnQueue } from "./turns/turn-queue.ts";
+import { inheritedPart, isInterruptible, messageOf, participantOf, TurnQueue } from "./turns/turn-queue.ts";
 import type { NewTurn, TurnInput, UnfinishedTurn, VariationRequest } from "./turns/turn-queue.ts";
 import { SenderLabels } from "./turns/sender-labels.ts";
 import { addVariation, takeVariation } from "./turns/variation.ts";
@@ -239,7 +239,10 @@ export class SessionTurns {
 
   /** @param failure why preparing the turn failed. The turn runs anyway, so that the failure is sent and stored */
   async #answerTurn(begin: TurnInput, signal: AbortSignal, failure: AppError | undefined): Promise<EndedTurn> {
+    const { calls } = this.#options;
+    calls.setTurnInterruptible(isInterruptible(begin));
     const turn = await runSessionTurn(begin, this.#portsOf(begin, failure), signal);
+    calls.setTurnInterruptible(true);
     this.#running = undefined;
     this.#shown.add(turn);
     this.#lastEnd = performance.now();
@@ -318,14 +321,14 @@ export class SessionTurns {
         maxSteps: policy.maxSteps,
         ...this.#model.beginTurn(participant),
         ...(ownWords && { openStream: () => ownWords }),
-        ...(failure && {
-          openStream: () => {
-            throw failure;
-          },
-        }),
+        ...(failure && { openStream: () => raise(failure) }),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => this.#options.emit({ type: "turn", turn, event }),
     };
   }
+}
+
+function raise(error: AppError): never {
+  throw error;
 }

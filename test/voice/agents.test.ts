@@ -7,6 +7,7 @@ import { Participant } from "../support/participant.ts";
 import { secondsOf, Speaker } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
+const LEGAL = "This call is recorded, and kept for as long as the law demands. How can I help you today?";
 const HELLO = "Hello, this is the front desk.";
 
 const LONG =
@@ -48,6 +49,27 @@ test("a participant who joins hears the greeting from its beginning, in the agen
 
   await expect.poll(() => caller.secondsHeard(), { timeout: 10_000 }).toBeGreaterThan(0.8 * (await secondsOf(HELLO)));
   expect(said).toEqual([["en+f3", HELLO]]);
+  await caller.close();
+  await client.leave();
+});
+
+test("a greeting that is not interruptible is heard to its end, and what was said over it is answered afterwards", async () => {
+  const { voice } = await startAgents({ agent: { greeting: { say: LEGAL, interruptible: false } } });
+  await using _ = voice;
+  voice.understand("Stop.");
+  voice.agent.model.script([reply([text("As you like.")])]);
+  const client = await Participant.join(voice.agent.roomName, "ana");
+  const caller = new Speaker(client);
+  await caller.publish();
+  await client.configure({});
+  await caller.untilHeard(0.5);
+
+  await caller.say("Ahem");
+  await client.next("assistant_sentence", ({ text: said }) => said === "As you like.", 15_000);
+
+  const heard = await voice.agent.sql`select state, heard from turns where heard is not null`;
+  expect(heard).toEqual([]);
+  expect(caller.secondsHeard()).toBeGreaterThan(0.8 * (await secondsOf(LEGAL)));
   await caller.close();
   await client.leave();
 });

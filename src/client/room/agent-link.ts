@@ -1,5 +1,5 @@
 import { AppError } from "../../errors/app-error.ts";
-import type { RoomPeer } from "./transport.ts";
+import type { RoomPeer, Transport } from "./transport.ts";
 
 /** How long to wait for an acknowledgement before resending the Configuration. Doubles with each attempt. */
 const CONFIGURE_AGAIN_MS = 3_000;
@@ -153,4 +153,22 @@ function isServing({ isAgent, isGone = false }: RoomPeer): boolean {
 
 function closed(): AppError {
   return new AppError("unavailable", "The client was closed");
+}
+
+/**
+ * Calls a remote method of the agent.
+ *
+ * @throws {AppError} `unavailable` without an agent; `invalid_state` if the agent refuses or does not have the method
+ */
+export async function callAgent(
+  method: string,
+  { callMethod }: Pick<Transport, "callMethod">,
+  { agents: [agent] }: Pick<AgentLink, "agents">,
+): Promise<void> {
+  if (agent === undefined || !callMethod) throw new AppError("unavailable", "No agent is in the room");
+  try {
+    await callMethod(method, agent);
+  } catch (error) {
+    throw new AppError("invalid_state", error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }

@@ -1,6 +1,9 @@
 import type { Logger } from "pino";
+import type { InputNote } from "../../conversation/turn-record.ts";
 import type { NewTurn } from "../turns/turn-queue.ts";
 import type { SessionAgents } from "./session-agents.ts";
+
+type Greeting = NonNullable<SessionAgents["current"]["greeting"]>;
 
 export interface GreetingsOptions {
   readonly agents: SessionAgents;
@@ -75,15 +78,18 @@ export class Greetings {
       if (await hasTurns(identity)) return;
       const { greeting } = agents.current;
       if (greeting === undefined || isStale()) return;
-      const who = arrivalOf(identity);
-      const input =
-        typeof greeting === "string"
-          ? ({ type: "note", note: `${who} You speak first.`, say: greeting } as const)
-          : ({ type: "note", note: `${who} Speak first: ${greeting.ask}` } as const);
-      begin({ participant: identity, messageId: null, input: [input], isStale });
+      begin({ participant: identity, messageId: null, input: [noteOf(identity, greeting)], isStale });
     } catch (error) {
       this.#met.delete(identity);
       logger.warn({ error }, "greeting failed");
     }
   }
+}
+
+function noteOf(identity: string, greeting: Greeting): InputNote {
+  const who = arrivalOf(identity);
+  if (typeof greeting === "string") return noteOf(identity, { say: greeting });
+  const held = greeting.interruptible === false && ({ isInterruptible: false } as const);
+  if ("say" in greeting) return { type: "note", note: `${who} You speak first.`, say: greeting.say, ...held };
+  return { type: "note", note: `${who} Speak first: ${greeting.ask}`, ...held };
 }

@@ -90,7 +90,13 @@ export class Initiative {
     // Nobody is present to hear the words.
     if (participant === undefined) return;
     const note = `Nobody has said anything for ${Math.round(step.afterMs / 1_000)} s.`;
-    const input = { type: "note", note, say: words, ...("end" in step && { endsCall: true as const }) } as const;
+    const input = {
+      type: "note",
+      note,
+      say: words,
+      ...(step.interruptible === false && { isInterruptible: false as const }),
+      ...("end" in step && { endsCall: true as const }),
+    } as const;
     try {
       this.#options.begin({ participant, messageId: null, input: [input] });
     } catch (error) {

@@ -58,6 +58,7 @@ export class SessionCalls {
   readonly #offer: ToolOffer;
   /** The turn whose answer is in progress. */
   #turn: CallTurn | undefined;
+  #isTurnInterruptible = true;
 
   constructor(options: SessionCallsOptions) {
     const { serverTools, participants, policy, outbox, telemetry, storeMedia } = options;
@@ -214,9 +215,14 @@ export class SessionCalls {
     return yieldAfterMs(this.#openCallsOf(turnId));
   }
 
-  /** Whether a tool is running that speech must not interrupt. */
+  /** Whether the turn, or a tool that is running, must not be interrupted. */
   get isBlocking(): boolean {
-    return this.#ledger.openCalls().some(isBlocking);
+    return !this.#isTurnInterruptible || this.#ledger.openCalls().some(isBlocking);
+  }
+
+  setTurnInterruptible(isInterruptible: boolean): void {
+    this.#isTurnInterruptible = isInterruptible;
+    this.#options.voice?.setInterruptible(!this.isBlocking);
   }
 
   /** Whether a tool is running, on the worker or on a device. */
@@ -230,11 +236,9 @@ export class SessionCalls {
 
   /** Shows call states to a client that has just sent its features: the open calls, and calls that it missed. */
   showStates({ identity }: ParticipantState): void {
-    const open = this.#ledger.openCalls().map(({ current }) => current);
-    this.#states.welcome(
-      identity,
-      open.filter((call) => this.#mayShow(call)),
-    );
+    const calls = this.#ledger.openCalls().map(({ current }) => current);
+    const shown = calls.filter((call) => this.#mayShow(call));
+    this.#states.welcome(identity, shown);
   }
 
   /** Shows clients who is asked for a call's permission. After the reply, the call's next state shows the result. */

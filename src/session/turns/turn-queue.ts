@@ -190,6 +190,12 @@ export function participantOf(input: TurnInput | VariationRequest): string {
   return "turn" in input ? input.turn.participantIdentity : input.participant;
 }
 
+/** Whether participants may interrupt the turn. */
+export function isInterruptible(input: TurnInput): boolean {
+  const parts = "turn" in input ? input.turn.input : input.input;
+  return parts.every((part) => part.type !== "note" || part.isInterruptible !== false);
+}
+
 /** Returns the id of the message that a turn answers or varies, for an ErrorMessage about it. */
 export function messageOf(input: TurnInput | VariationRequest): string | undefined {
   if ("variation" in input) return input.variation.targetId;
