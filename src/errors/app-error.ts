@@ -41,3 +41,8 @@ export class AppError extends Error {
 export function toAppError(error: unknown): AppError {
   return error instanceof AppError ? error : new AppError("internal", "Internal error", { cause: error });
 }
+
+/** Throws the error, where only an expression fits. */
+export function raise(error: AppError): never {
+  throw error;
+}

@@ -9,7 +9,7 @@ import { Summarizer, type SummaryModel } from "./context/summarizer.ts";
 import { phrasesFor } from "./answer/phrases.ts";
 import type { MemoryPrompt } from "./memory/memory-prompt.ts";
 import type { Spending } from "./spending/spending.ts";
-import { AppError, toAppError } from "../errors/app-error.ts";
+import { AppError, raise, toAppError } from "../errors/app-error.ts";
 import { abortable } from "../lib/abortable.ts";
 import { createId } from "../lib/id.ts";
 import { ContextWindow, type Window } from "../turn/context-window.ts";
@@ -327,8 +327,4 @@ export class SessionTurns {
       onEvent: (turn, event) => this.#options.emit({ type: "turn", turn, event }),
     };
   }
-}
-
-function raise(error: AppError): never {
-  throw error;
 }
