@@ -10,6 +10,7 @@ import { HostPool } from "../hosts/host-pool.ts";
 import { becomeJobEnvironment } from "../hosts/job-environment.ts";
 import type { Logger } from "../logger.ts";
 import { VARIABLES } from "../settings/environment.ts";
+import { openLogOutput } from "../terminal/log-output.ts";
 import { setJobArguments, setLoopLimits, startAgentsLog } from "../../livekit/job-processes.ts";
 import { replaceJobPool } from "../../livekit/job-pool.ts";
 import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
@@ -37,6 +38,8 @@ interface AgentServerOptions {
     | "workerPort"
     | "httpHost"
     | "logLevel"
+    | "logFormat"
+    | "isDevelopment"
     | "speech"
     | "voice"
     | "livekitAgentName"
@@ -67,7 +70,7 @@ interface AgentServerOptions {
  */
 export async function createAgentServer(options: AgentServerOptions) {
   const { config, livekit, environment, database, agent = jobEntry() } = options;
-  const level = startAgentsLog(config.logLevel);
+  const level = startAgentsLog(config.logLevel, openLogOutput(config).write);
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
   const accepted = new AcceptedJobs(config.maxSessions);

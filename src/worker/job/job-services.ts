@@ -21,6 +21,7 @@ import { type Logger, createLogger } from "../logger.ts";
 import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
 import { reportLosses } from "../telemetry/report-losses.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
+import { openLogOutput } from "../terminal/log-output.ts";
 import { builtInTools } from "./built-in-tools.ts";
 import { createSessionModel } from "./session-model.ts";
 
@@ -64,7 +65,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   });
   watching.joinProcess();
   const reloads = env[RELOADS] !== undefined;
-  const logger = createLogger(config, { isOwnMachine: reloads, also: watching.logStream });
+  const logger = createLogger(config, { output: openLogOutput(config), also: watching.logStream });
   reportLosses(logger);
   const definitions = await openDefinitions(config, { reloads, isLenient: reloads });
   const { anthropicApiKey: apiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl } = config;
