@@ -10,11 +10,13 @@ import { loadRequestMarks } from "../../store/sessions/session-marks.ts";
 import { PERMISSION_CHANNEL } from "../../store/permissions/reply-to-permission.ts";
 import type { LiveTools, ServerTool } from "../../tool/server-tool.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
+import type { ModelCallReport } from "../../llm/watch-model.ts";
 import { connectMcpServers } from "../../tool/mcp/mcp-servers.ts";
 import { loadSpeech, type Speech } from "../../voice/providers/speech-choice.ts";
 import type { Config } from "../config.ts";
 import { openDefinitions, RELOADS } from "../definitions/definitions.ts";
 import type { HooksOf } from "../hooks/call-session-end.ts";
+import { ModelStatus } from "../hosts/model-status.ts";
 import { patternsWithoutMcpTool } from "../settings/check-agents.ts";
 import { loadConfig } from "../settings/load-config.ts";
 import { type Logger, createLogger } from "../logger.ts";
@@ -23,6 +25,7 @@ import { reportLosses } from "../telemetry/report-losses.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { openLogOutput } from "../terminal/log-output.ts";
 import { builtInTools } from "./built-in-tools.ts";
+import { isHosted, sendToWorker } from "./host-messages.ts";
 import { createSessionModel } from "./session-model.ts";
 
 /** Services that a job process loads before its first room and that all its jobs share. */
@@ -87,7 +90,11 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     warn(patternsWithoutMcpTool(definitions.agents, known));
   };
   const mcp = connectMcpServers({ servers: config.mcpServers, own: ownTools(), logger, onListed: warnOfMissing });
-  const { redefineAgents, ...model } = createSessionModel(config, { apiKey, baseUrl }, definitions.agents);
+  const { redefineAgents, ...model } = createSessionModel(
+    config,
+    { apiKey, baseUrl, onCall: reporterOf(logger) },
+    definitions.agents,
+  );
   // A reload is not logged here, because the main process logs what was loaded and what failed to load.
   definitions.onReloaded(() => {
     redefineAgents(definitions.agents);
@@ -113,6 +120,13 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     telemetry,
     close,
   };
+}
+
+/** Reports model calls to the main process. A process with a single session has no connection to it, and logs itself. */
+function reporterOf(logger: Logger): (report: ModelCallReport) => void {
+  if (isHosted()) return (report) => sendToWorker({ type: "model_call", report });
+  const status = new ModelStatus(logger);
+  return (report) => status.note(report);
 }
 
 function warnOnce(logger: Logger): (problems: readonly string[]) => void {
