@@ -41,9 +41,9 @@ export function startAgentsLog(logLevel: string, write: (line: string) => void):
  */
 function withShortRetry(line: string): string {
   const { retry_count: retries, max_retry: _, error, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
-  if (retries === undefined) return line;
+  if (typeof retries !== "number") return line;
   const why = isRecord(error) ? error["message"] : error;
-  const short = String(msg).replace(/: \(\d+\/\d+\)$/u, `, attempt ${String(retries)}`);
+  const short = String(msg).replace(/: \(\d+\/\d+\)$/u, `, attempt ${retries}`);
   return `${JSON.stringify({ ...fields, why, msg: short })}\n`;
 }
 
