@@ -7,8 +7,8 @@ import { hideSecrets } from "../lib/checks/hide-secrets.ts";
 import { checkVariables } from "./settings/check-env-file.ts";
 import { parseMainOptions, mainUsage } from "./main-options.ts";
 import { UsageError } from "./settings/command-line.ts";
-import { addEnvFile } from "./settings/env-file.ts";
 import { loadConfig } from "./settings/load-config.ts";
+import { mayShowContent } from "./settings/may-show-content.ts";
 import { DEVELOPMENT } from "./config.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { migrateOnly } from "./migrate-only.ts";
@@ -100,15 +100,10 @@ function fail(error: unknown): void {
   void stop(1);
 }
 
-/** Whether this is an author's own machine: `parley start`, unless NODE_ENV or `.env` says `production`. */
-async function mayShowContent(): Promise<boolean> {
-  const env: NodeJS.ProcessEnv = { NODE_ENV: givenNodeEnv };
-  await addEnvFile(env, resolve(".env"));
-  return !isWorkerOnly && env["NODE_ENV"] !== "production";
-}
-
 async function main(): Promise<void> {
-  process.env[DEVELOPMENT] = (await mayShowContent()) ? "1" : "";
+  process.env[DEVELOPMENT] = (await mayShowContent({ isWorkerOnly, nodeEnv: givenNodeEnv, envFile: resolve(".env") }))
+    ? "1"
+    : "";
   if (!isMigration) await addDefaultSpeech(process.env, { cwd: process.cwd(), progress });
   const config = await loadConfig(process.env, process.cwd());
   if (isMigration) {

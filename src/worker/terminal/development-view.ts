@@ -17,11 +17,13 @@ const HIDDEN = "(hidden by stateDetail)";
  */
 export function developmentView(room: string, { print }: Pick<LogOutput, "print">): SessionWatcher {
   const shown = new Set<string>();
+  const name = forTerminal(room).replaceAll("\n", " ");
   const write = (text: string, style: Parameters<typeof styleText>[0] = "reset") => {
     const time = new Date().toTimeString().slice(0, "HH:MM:SS".length);
-    // Only the terminal's own colors may reach it, so text from participants is cleaned before it is styled.
+    // Participants' text is cleaned before it is colored, so that it cannot control the terminal. Its further lines are
+    // indented, so that they do not look like lines of the view.
     const line = paint(forTerminal(hideSecrets(text)).replaceAll("\n", "\n    "), style);
-    print(`${paint(`[${time}] ${forTerminal(room)}`, "gray")} ${line}\n`);
+    print(`${paint(`[${time}] ${name}`, "gray")} ${line}\n`);
   };
   return (event) => {
     switch (event.type) {

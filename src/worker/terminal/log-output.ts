@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { prettyFactory } from "pino-pretty";
+import { forTerminal } from "../../conversation/turn-lines.ts";
 import { isRecord } from "../../lib/json.ts";
 import type { Config } from "../config.ts";
 
@@ -49,7 +50,7 @@ export function openLogOutput({ logFormat, isDevelopment }: Pick<Config, "logFor
 /** Returns the stack of an error that was described with its stack, and of its causes, indented. */
 function stackOf(error: unknown): string | undefined {
   if (!isRecord(error) || typeof error["stack"] !== "string") return undefined;
-  const own = error["stack"].replaceAll(/^/gmu, "    ");
+  const own = forTerminal(error["stack"]).replaceAll(/^/gmu, "    ");
   const cause = stackOf(error["cause"]);
   return cause === undefined ? `${own}\n` : `${own}\n    caused by:\n${cause}`;
 }
