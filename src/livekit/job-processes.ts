@@ -1,4 +1,5 @@
 import { initializeLogger, type AgentServer } from "@livekit/agents";
+import { isRecord } from "../lib/json.ts";
 import { siblingModuleUrl } from "../lib/sibling-module-url.ts";
 
 /**
@@ -15,14 +16,35 @@ const HOST_YOUNG_SPACE = ["--min-semi-space-size=16", "--max-semi-space-size=16"
 /**
  * Initializes LiveKit's logger, without which `new AgentServer` throws. LiveKit's command line calls the same exported
  * but internal function. At "info", LiveKit logs a line for every step of a job, so "info" becomes "warn"; Parley's own
- * log has one line per job. Checked with @livekit/agents 1.9.0.
+ * log has one line per job. LiveKit's logger keeps the `process.stdout` that it finds now. Checked with
+ * @livekit/agents 1.9.0.
  *
+ * @param write receives LiveKit's lines, as JSON
  * @returns the level of LiveKit's log
  */
-export function startAgentsLog(logLevel: string): string {
+export function startAgentsLog(logLevel: string, write: (line: string) => void): string {
   const level = logLevel === "info" ? "warn" : logLevel;
-  initializeLogger({ pretty: false, level });
+  const stdout = Object.getOwnPropertyDescriptor(process, "stdout");
+  const lines = { write: (line: string) => write(withShortRetry(line)) };
+  Object.defineProperty(process, "stdout", { configurable: true, get: () => lines });
+  try {
+    initializeLogger({ pretty: false, level });
+  } finally {
+    if (stdout) Object.defineProperty(process, "stdout", stdout);
+  }
   return level;
+}
+
+/**
+ * Shortens LiveKit's line about a failed connection. It contains the same stack at each retry, and the maximum number
+ * of retries, which is practically infinite.
+ */
+function withShortRetry(line: string): string {
+  const { retry_count: retries, max_retry: _, error, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  if (typeof retries !== "number") return line;
+  const why = isRecord(error) ? error["message"] : error;
+  const short = String(msg).replace(/: \(\d+\/\d+\)$/u, `, attempt ${retries}`);
+  return `${JSON.stringify({ ...fields, why, msg: short })}\n`;
 }
 
 /**

@@ -87,7 +87,10 @@ export class ModelError extends AppError {
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly refusedTool: RefusedTool | undefined;
-  /** The API's message, if it is about the account or the model. Such messages never quote the conversation. */
+  /**
+   * The API's message, if it is about the account, the model or a parameter of the request. If it may quote the
+   * conversation, only the path that it begins with, such as `messages.2.content.0`.
+   */
   readonly apiMessage: string | undefined;
 
   constructor(kind: ModelErrorKind, details: ModelErrorDetails = {}) {
@@ -121,9 +124,18 @@ export function toModelError(error: unknown, otherwise: "connection" | "broken_s
     requestId: error.requestID ?? undefined,
     retryAfterMs: retryAfterMs(error.headers),
     refusedTool: refusedTool(error),
-    apiMessage: ABOUT_THE_ACCOUNT.includes(kind) ? (error.apiMessage ?? undefined) : undefined,
+    apiMessage: wordsOf(kind, error.apiMessage ?? undefined),
     retryable: SHOULD_RETRY[error.headers?.get("x-should-retry") ?? ""],
   });
+}
+
+/** Matches messages that may be about, and quote, the conversation. */
+const MAY_QUOTE = /\b(?:messages?|content|system|tools?|texts?|prompts?)\b/iu;
+
+function wordsOf(kind: ModelErrorKind, message: string | undefined): string | undefined {
+  if (message === undefined || ABOUT_THE_ACCOUNT.includes(kind)) return message;
+  if (kind !== "invalid_request") return undefined;
+  return MAY_QUOTE.test(message) ? /^[\w.[\]-]{1,200}(?=:)/u.exec(message)?.[0] : message;
 }
 
 /** Converts a stream's `error` event. */

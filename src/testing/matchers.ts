@@ -1,6 +1,7 @@
 import { fieldsOf, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import { holds, matches } from "./matches.ts";
-import { cutJson, showTurn } from "./show-turn.ts";
+import { cutJson } from "../conversation/turn-lines.ts";
+import { showTurn } from "./show-turn.ts";
 import type { Question, SeenCall, Turn } from "./turn.ts";
 
 /** What a test may check about a call besides its name and arguments. */

@@ -55,7 +55,7 @@ export function compileForeignSchema(
 }
 
 function fromZod(schema: z.ZodType): InputSchema {
-  const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema, { io: "input" }) as Record<string, unknown>;
+  const { $schema: _, ...jsonSchema } = toJsonSchema(schema) as Record<string, unknown>;
   requireObjectRoot(jsonSchema);
   const prepare = libraryInput(jsonSchema as JsonObject);
   return {
@@ -70,6 +70,41 @@ function fromZod(schema: z.ZodType): InputSchema {
       throw new InvalidInputError(describeProblem(issue?.path.map(String) ?? [], issue?.message ?? "is invalid"));
     },
   };
+}
+
+/** @throws {TypeError} naming the field that JSON Schema cannot represent */
+function toJsonSchema(schema: z.core.$ZodType): unknown {
+  try {
+    return z.toJSONSchema(schema, { io: "input" });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new TypeError(`${unrepresentableField(schema)}: ${why}`, { cause: error });
+  }
+}
+
+/** Returns the innermost field that JSON Schema cannot represent, such as `input.dates[]`. */
+function unrepresentableField(schema: z.core.$ZodType): string {
+  let found: readonly (string | number)[] = [];
+  // zod calls this for a field's parts before the field itself.
+  const override = ({ zodSchema, path }: { zodSchema: z.core.$ZodType; path: (string | number)[] }) => {
+    if (found.length === 0 && !isRepresentable(zodSchema)) found = path;
+  };
+  z.toJSONSchema(schema, { io: "input", unrepresentable: "any", override });
+  let field = "input";
+  for (let at = 0; at < found.length; at++) {
+    if (found[at] === "items") field += "[]";
+    else if (found[at] === "properties") field += `.${found[++at]}`;
+  }
+  return field;
+}
+
+function isRepresentable(schema: z.core.$ZodType): boolean {
+  try {
+    z.toJSONSchema(schema, { io: "input" });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -50,10 +50,18 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly speech: SpeechChoice;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
+  /**
+   * Whether this is an author's own machine, whose terminal may show conversation content: under `parley start`, unless
+   * NODE_ENV is `production` or LOG_FORMAT is `json`.
+   */
+  readonly isDevelopment: boolean;
   readonly otel: OtelConfig;
   readonly dataDir: string;
   readonly cacheDir: string;
 }
+
+/** The variable with which the main process sets `isDevelopment`, for itself and its job processes. */
+export const DEVELOPMENT = "PARLEY_DEVELOPMENT";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];

@@ -10,6 +10,7 @@ const FLAGS = {
   "worker-only": { type: "boolean", default: false },
   migrate: { type: "boolean", default: false },
   "scripted-model": { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
@@ -20,6 +21,8 @@ export interface MainOptions {
   readonly isMigration: boolean;
   /** Whether the scripted model may answer if no model is configured. */
   readonly hasScripted: boolean;
+  /** Whether a line of JSON on stdout says when the worker is ready, for programs that start it. */
+  readonly hasReadyLine: boolean;
 }
 
 /** Parses the flags of `parley start` and `parley worker`. @returns `undefined` for `--help`. @throws {UsageError} */
@@ -31,6 +34,7 @@ export function parseMainOptions(args: readonly string[]): MainOptions | undefin
     isWorkerOnly,
     isMigration: flags.migrate,
     hasScripted: !isWorkerOnly || flags["scripted-model"],
+    hasReadyLine: flags.json,
   };
 }
 
@@ -44,5 +48,6 @@ export function mainUsage(command: keyof typeof TITLES): string {
 
 ${TITLES[command]} Settings: the environment and .env; docs/operating.md lists them. Ctrl-C stops it.
 
-${more}  --help              this text`;
+${more}  --json              when the worker is ready, prints one line of JSON on stdout
+  --help              this text`;
 }

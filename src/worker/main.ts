@@ -1,5 +1,6 @@
-import "../livekit/stdout-guard.ts";
+import { givenNodeEnv } from "../livekit/stdout-guard.ts";
 import { writeSync } from "node:fs";
+import { resolve } from "node:path";
 import { AppError } from "../errors/app-error.ts";
 import { Cleanup } from "../lib/cleanup.ts";
 import { hideSecrets } from "../lib/checks/hide-secrets.ts";
@@ -7,6 +8,8 @@ import { checkVariables } from "./settings/check-env-file.ts";
 import { parseMainOptions, mainUsage } from "./main-options.ts";
 import { UsageError } from "./settings/command-line.ts";
 import { loadConfig } from "./settings/load-config.ts";
+import { mayShowContent } from "./settings/may-show-content.ts";
+import { DEVELOPMENT } from "./config.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { migrateOnly } from "./migrate-only.ts";
 import { endChildren } from "./process/end-process.ts";
@@ -18,13 +21,14 @@ import { startWorker } from "./start.ts";
 import { openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
+import { openLogOutput } from "./terminal/log-output.ts";
 
 /** How long after a signal a second one counts as the same Ctrl-C: the terminal sends a signal, and npm forwards it. */
 const SAME_SIGNAL_MS = 1_000;
 const MAX_ROUNDS = 10;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-const { isWorkerOnly, isMigration, hasScripted } = readOptions();
+const { isWorkerOnly, isMigration, hasScripted, hasReadyLine } = readOptions();
 const cleanup = new Cleanup();
 const progress = (line: string) => writeSync(2, `parley: ${hideSecrets(line)}\n`);
 let stopping: { readonly since: number } | undefined;
@@ -97,6 +101,9 @@ function fail(error: unknown): void {
 }
 
 async function main(): Promise<void> {
+  process.env[DEVELOPMENT] = (await mayShowContent({ isWorkerOnly, nodeEnv: givenNodeEnv, envFile: resolve(".env") }))
+    ? "1"
+    : "";
   if (!isMigration) await addDefaultSpeech(process.env, { cwd: process.cwd(), progress });
   const config = await loadConfig(process.env, process.cwd());
   if (isMigration) {
@@ -111,7 +118,7 @@ async function main(): Promise<void> {
   const { otel, telemetry: settings } = config;
   const { logStream, telemetry, close } = startTelemetry({ otel, settings, hubUrl: hub.url });
   cleanup.defer(close);
-  logger = createLogger(config, { isOwnMachine: !isWorkerOnly, also: logStream });
+  logger = createLogger(config, { output: openLogOutput(config), also: logStream });
   reportLosses(logger);
   for (const problem of await checkVariables(".env", process.env))
     logger.warn({ problem }, "environment variable looks misspelled");
@@ -129,7 +136,7 @@ async function main(): Promise<void> {
     handOverMs: () => handOverMs,
   });
   progress(readyLine(ready, config));
-  writeSync(1, `${JSON.stringify({ event: "ready", ...ready })}\n`);
+  if (hasReadyLine) writeSync(1, `${JSON.stringify({ event: "ready", ...ready })}\n`);
 }
 
 main().catch(fail);

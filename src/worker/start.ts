@@ -26,6 +26,7 @@ import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
 import { lockDataFolder } from "./process/pid-file.ts";
 import { createReadyChecks } from "./ready-checks.ts";
 import { runJobs } from "./dispatch/run-jobs.ts";
+import { ModelStatus } from "./job/model-status.ts";
 import { jobEnvironment } from "./hosts/job-environment.ts";
 import { watchDatabase } from "./dispatch/watch-database.ts";
 import { endStalePostgres } from "./services/embedded-postgres.ts";
@@ -93,6 +94,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     keep(startDelivery({ sql, logger, telemetry, receiver: { url: webhook.url, secret: webhook.secret } }));
   const checks = createReadyChecks(endpoints);
   keep(checks);
+  const models = new ModelStatus(logger);
   const database = watchDatabase({ ask: checks.askDatabase, logger });
   keep(database);
   const jobs = await runJobs({
@@ -102,6 +104,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     livekit,
     environment: jobEnvironment({ endpoints, hubUrl: hub.url, reloads: !isWorkerOnly }),
     logger,
+    onModelCall: (report) => models.note(report),
     onClosed: abandonedSessions.end,
     onFailed: () => onLost("the worker"),
     ...(agent !== undefined && { agent }),
@@ -109,7 +112,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   keep(jobs);
   const { retention } = config;
   if (retention) keep(startRetention({ ...retention, sql, logger }));
-  const served = { livekit, source, checks: checks.checks, definitions, keep };
+  const served = { livekit, source, checks: [...checks.checks, models.check], definitions, keep };
   const httpUrl = await serveHttp(options, served);
   const grpcUrl = await serveGrpc(options, { ...served, httpUrl });
   // The handover is registered last, so that it is the first thing to be closed: it still needs everything else.

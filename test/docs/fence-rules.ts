@@ -102,6 +102,8 @@ export const DRAWINGS_AND_OUTPUT: Readonly<Record<string, string>> = {
     "test/layers.test.ts compares the imports with the same order",
   "docs/quickstart.md: parley: STT is not set: embedded models listen, in English":
     "test/worker/ready-line.test.ts has its last line of stderr, test/docs/readme.system.test.ts starts it",
+  "docs/quickstart.md: [00:05:44] kitchen me-b91fcc: what is 21 * 2?":
+    "test/worker/terminal/development-view.test.ts has the form of these lines",
   'docs/errors.md: parley: HTTP_PORT: expected a port from 1 to 65535, got "abc"':
     "test/worker/settings/load-config.test.ts",
   "docs/hooks.md: kitchen: ann said what is 21 * 2?": "test/docs/hooks.test.ts",

@@ -62,7 +62,7 @@ test("the README's first block starts everything in an empty folder, on the olde
 });
 
 function httpUrlIn(printed: string): string {
-  const [, url = ""] = /"httpUrl":"([^"]+)"/u.exec(printed) ?? [];
+  const [, url = ""] = /HTTP at (\S+)[.,] /u.exec(printed) ?? [];
   return url;
 }
 

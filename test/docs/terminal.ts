@@ -32,7 +32,7 @@ export class Terminal {
     const { child, output } = this.#spawn(commands);
     const closed = once(child, "close");
     const ready = Promise.withResolvers<void>();
-    child.stdout?.on("data", () => output().includes('{"event":"ready"') && ready.resolve());
+    child.stderr?.on("data", () => output().includes("parley: ready: ") && ready.resolve());
     void closed.then(() => ready.reject(new Error(`This ended before it was ready:\n${commands}\n${output()}`)));
     await ready.promise;
     const stop = async () => {

@@ -29,7 +29,7 @@ class RecordingPool implements JobPool {
 }
 
 test("a LiveKit worker passes its jobs to our pool, terminates and drains them there, and closes it", async () => {
-  startAgentsLog("silent");
+  startAgentsLog("silent", () => {});
   const [wsURL, apiKey, apiSecret] = [inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret")];
   const keys = { wsURL, apiKey, apiSecret, host: "127.0.0.1", port: 0 };
   const rooms = new RoomServiceClient(wsURL, apiKey, apiSecret);

@@ -10,7 +10,8 @@ import {
   startAgentsLog,
 } from "../../src/livekit/job-processes.ts";
 import { processCommand } from "../../src/worker/process/running-processes.ts";
-import { urlOf } from "./run-node.ts";
+import { findFreePorts } from "../support/servers/free-ports.ts";
+import { runNode, urlOf } from "./run-node.ts";
 
 const AGENT = "test/fixtures/agents/idle-agent.ts";
 const { execArgv } = process;
@@ -29,7 +30,7 @@ interface JobProcess {
 }
 
 test("a job process gets this process's Node arguments, and is recognized by its command line", async () => {
-  startAgentsLog("silent");
+  startAgentsLog("silent", () => {});
   const path = "node_modules/@livekit/agents/dist/ipc/job_proc_executor.js";
   const { JobProcExecutor } = (await import(urlOf(path))) as { JobProcExecutor: new (options: object) => JobProcess };
   process.execArgv = [];
@@ -64,7 +65,7 @@ test("LiveKit reports a blocked event loop from the limit that we set, or that w
 });
 
 test("LiveKit reports when a worker is registered, which then has no jobs", async () => {
-  startAgentsLog("silent");
+  startAgentsLog("silent", () => {});
   const [wsURL, apiKey, apiSecret] = [inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret")];
   const keys = { wsURL, apiKey, apiSecret, host: "127.0.0.1", port: 0 };
   // Nobody requests this agent name, so the server is assigned no room.
@@ -80,4 +81,34 @@ test("LiveKit reports when a worker is registered, which then has no jobs", asyn
   expect([...runningJobIds(server)]).toEqual([]);
   await server.close();
   await running;
+});
+
+test("each failed connection to LiveKit is one short line, without a stack", async () => {
+  const port = await findFreePorts(1);
+  const { stdout, stderr } = await runNode(`
+    const { AgentServer, ServerOptions } = await import("@livekit/agents");
+    const { startAgentsLog } = await import("${urlOf("src/livekit/job-processes.ts")}");
+    (await import("${urlOf("src/livekit/no-inference-process.ts")}")).keepInferenceProcessOff();
+    const write = (line) => {
+      process.stderr.write(line);
+      if (line.includes("attempt 2")) process.exit(0);
+    };
+    startAgentsLog("info", write);
+    const keys = { wsURL: "ws://127.0.0.1:${port}", apiKey: "key", apiSecret: "secret", host: "127.0.0.1", port: 0 };
+    const server = new ServerOptions({ agent: "${AGENT}", numIdleProcesses: 0, maxRetry: Number.MAX_SAFE_INTEGER, ...keys });
+    await new AgentServer(server).run();
+  `);
+
+  // On a busy machine, LiveKit also reports a blocked event loop.
+  const lines = stderr.split("\n").filter((line) => line.includes("failed to connect"));
+  expect(stdout).toBe("");
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    {
+      level: 40,
+      why: expect.stringContaining("ECONNREFUSED"),
+      msg: expect.stringMatching(/retrying in \d+ seconds, attempt 1$/u),
+    },
+    { level: 40, msg: expect.stringMatching(/, attempt 2$/u) },
+  ]);
+  expect(lines.join()).not.toMatch(/9007199254740991|stack/u);
 });

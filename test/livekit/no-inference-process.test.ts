@@ -12,7 +12,7 @@ async function createServers({ isRegisteredBefore }: { readonly isRegisteredBefo
     const runners = () => Object.keys(InferenceRunner.registeredRunners);
     let early = "made";
     try { create(); } catch (error) { early = error.message; }
-    startAgentsLog("silent");
+    startAgentsLog("silent", () => {});
     if (${isRegisteredBefore}) create();
     const before = runners();
     keepInferenceProcessOff();

@@ -115,7 +115,7 @@ export class Newcomer implements AsyncDisposable {
 
   async start(...args: readonly string[]): Promise<RunningAgent> {
     const { agent, env } = this;
-    const main = spawn(join(agent, "node_modules/.bin/parley"), args, { cwd: agent, env });
+    const main = spawn(join(agent, "node_modules/.bin/parley"), [...args, "--json"], { cwd: agent, env });
     let said = "";
     main.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
     const exited = once(main, "exit");

@@ -179,3 +179,17 @@ test("a participant's JSON Schema validates a parameter __proto__", () => {
   expect(() => parse(JSON.parse('{"__proto__":1}'))).toThrow('Invalid parameter "__proto__": expected string');
   expect(JSON.stringify(parse(JSON.parse('{"__proto__":"a"}')))).toBe('{"__proto__":"a"}');
 });
+
+test.each([
+  ["a date", z.object({ when: z.date() }), "input.when: Date cannot be represented in JSON Schema"],
+  [
+    "a nested one",
+    z.object({ name: z.string(), trip: z.object({ stops: z.array(z.object({ at: z.date().optional() })) }) }),
+    "input.trip.stops[].at: Date cannot be represented in JSON Schema",
+  ],
+  ["one among others", z.object({ a: z.string(), b: z.bigint(), c: z.number() }), "input.b: BigInt cannot be"],
+  ["one in a field named items", z.object({ items: z.object({ properties: z.symbol() }) }), "input.items.properties: "],
+  ["the input itself", z.map(z.string(), z.string()), "input: Map cannot be represented in JSON Schema"],
+])("the field that JSON Schema cannot represent is named: %s", (_, schema, message) => {
+  expect(() => compileInputSchema(schema)).toThrow(message);
+});

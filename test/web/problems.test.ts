@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reply, text, toolUse } from "../../src/model-server/step.ts";
+import { httpError, reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { jobProcesses } from "../worker/support/run-main.ts";
 import { accessibilityProblems } from "./accessibility-problems.ts";
@@ -50,6 +50,20 @@ test("another microphone is used once it is selected", async () => {
   await expect.poll(() => page.evaluate("window.microphones.at(-1)"), { timeout: 10_000 }).toContain(id);
   await page.getByLabel("Microphone level").waitFor();
   expect(await choice.inputValue()).toBe(id);
+});
+
+test("a model that refuses calls is reported until it answers again", async () => {
+  const page = await world.join();
+  const problem = page.getByText("The model refuses calls or cannot be reached.");
+  world.model.script([httpError(401, "authentication_error"), reply([text("Here I am.")])]);
+
+  await say(page, "Are you there?");
+  await problem.waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await say(page, "And now?");
+
+  await page.getByText("Here I am.", { exact: true }).waitFor();
+  await problem.waitFor({ state: "hidden" });
 });
 
 test("a LiveKit that does not answer is reported on joining, which works once it is back", async () => {

@@ -108,7 +108,13 @@ test("it starts everything, prints that in one line, and Ctrl-C leaves no proces
   expect(Object.keys(ready)).toEqual(["event", "livekitUrl", "httpUrl", "grpcUrl", "databaseUrl", "model"]);
   expect(new URL(ready["databaseUrl"] ?? "").password).toBe("");
   expect([health.status, readiness.status]).toEqual([200, 200]);
-  expect(await readiness.json()).toEqual({ status: "ready", livekit: "ok", database: "ok", migrations: "ok" });
+  expect(await readiness.json()).toEqual({
+    status: "ready",
+    livekit: "ok",
+    database: "ok",
+    migrations: "ok",
+    model: "ok",
+  });
   expect(code).toBe(0);
   expect(stdout.trim().split("\n")).toHaveLength(1);
   expect(stderr.match(/SCRIPTED MODEL/g)).toHaveLength(1);

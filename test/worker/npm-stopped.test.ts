@@ -32,9 +32,13 @@ const isThere = (url: string) =>
   );
 
 test.each([
-  ["npm run worker in the clone", async () => ROOT, ["run", "worker"]],
-  ["npm start in an agent", makeAgent, ["start"]],
-  ["npm run parley -- worker in an agent", async () => join(parts.folder, "agent"), ["run", "parley", "--", "worker"]],
+  ["npm run worker in the clone", async () => ROOT, ["run", "worker", "--", "--json"]],
+  ["npm start in an agent", makeAgent, ["start", "--", "--json"]],
+  [
+    "npm run parley -- worker in an agent",
+    async () => join(parts.folder, "agent"),
+    ["run", "parley", "--", "worker", "--json"],
+  ],
 ])("a supervisor's SIGTERM to %s ends the worker as well", async (_, folder, args) => {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const settings = await settingsFor({

@@ -1,4 +1,5 @@
 import { NEVER_RAN } from "../../conversation/call.ts";
+import { cutJson, forTerminal, showOutcome } from "../../conversation/turn-lines.ts";
 import type { ErrorEvent, PermissionClosedEvent, ToolCallEvent, ToolResultEvent } from "../../client/index.ts";
 
 /** An event as printed by `--json`. */
@@ -18,32 +19,30 @@ export type TalkEvent =
   | { readonly event: "disconnected"; readonly reason: "room" | "agent" }
   | { readonly event: "connected" };
 
-const MAX_SHOWN = 200;
-
 /** Formats an event as one line for the terminal. Returns `undefined` for events that are not shown. */
 export function toLine(event: TalkEvent): string | undefined {
   switch (event.event) {
     case "joined":
       return `In room ${event.room} as ${event.identity}, with ${event.agent}. Ctrl-C stops an answer, or leaves.`;
     case "tool_call":
-      return `  → ${event.toolName} ${shorten(JSON.stringify(event.parameters))}${runHere(event)}`;
+      return `  → ${event.toolName} ${forTerminal(cutJson(event.parameters))}${runHere(event)}`;
     case "tool_result":
-      return `  ← ${event.toolName ?? event.id} (${place(event)}): ${outcome(event)}`;
+      return `  ← ${event.toolName ?? event.id} (${place(event)}): ${forTerminal(outcomeOf(event))}`;
     case "sentence":
-      return event.text === "" ? undefined : clean(event.text);
+      return event.text === "" ? undefined : forTerminal(event.text);
     case "transcription":
-      return event.final ? `you said: ${clean(event.text)}` : undefined;
+      return event.final ? `you said: ${forTerminal(event.text)}` : undefined;
     case "permission_request":
       // Do not shorten the arguments: a yes must not allow anything that was not shown.
-      return `  ? ${clean(event.title)}${argumentsOf(event.input)}: [y]es, [a]lways or [n]o`;
+      return `  ? ${forTerminal(event.title)}${argumentsOf(event.input)}: [y]es, [a]lways or [n]o`;
     case "permission_closed":
-      return `  ? ${clean(event.title)}: ${event.state}`;
+      return `  ? ${forTerminal(event.title)}: ${event.state}`;
     case "notification":
-      return `  ** ${clean(event.text)} **`;
+      return `  ** ${forTerminal(event.text)} **`;
     case "form":
-      return clean(event.text);
+      return forTerminal(event.text);
     case "error":
-      return `error ${event.code}: ${clean(event.message)}`;
+      return `error ${event.code}: ${forTerminal(event.message)}`;
     case "disconnected":
       return event.reason === "room" ? "The connection to the room is lost." : "The agent has left the room.";
     case "connected":
@@ -60,7 +59,7 @@ export function toLine(event: TalkEvent): string | undefined {
  */
 function runHere({ ranBy, participant }: ToolCallEvent): string {
   if (ranBy === "server") return "";
-  return participant === undefined ? " (run here)" : ` (run here for ${clean(participant)})`;
+  return participant === undefined ? " (run here)" : ` (run here for ${forTerminal(participant)})`;
 }
 
 function place({ ranBy, errorCode }: ToolResultEvent): string {
@@ -68,22 +67,10 @@ function place({ ranBy, errorCode }: ToolResultEvent): string {
   return NEVER_RAN.has(errorCode ?? "") ? "not run" : "run by the server";
 }
 
-function outcome({ success, result, errorCode, errorMessage }: ToolResultEvent): string {
-  if (success) return shorten(JSON.stringify(result ?? {}));
-  return clean(`${errorCode ?? "failed"}: ${errorMessage ?? ""}`);
+function outcomeOf({ success, result, errorCode, errorMessage }: ToolResultEvent): string {
+  return showOutcome(success ? { result: result ?? {} } : { errorCode: errorCode ?? "failed", errorMessage });
 }
 
 function argumentsOf(input: unknown): string {
-  return input === undefined ? "" : ` ${clean(JSON.stringify(input))}`;
-}
-
-function shorten(text: string): string {
-  return clean(text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`);
-}
-
-/**
- * Replaces control characters, which could manipulate the terminal or reorder other text. Keeps line breaks and tabs.
- */
-function clean(text: string): string {
-  return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, "\u{FFFD}");
+  return input === undefined ? "" : ` ${forTerminal(JSON.stringify(input))}`;
 }

@@ -4,22 +4,23 @@ import type { HttpApp } from "../http-app.ts";
 export interface ReadyCheck {
   readonly part: string;
   readonly check: () => Promise<boolean>;
+  /** Whether the worker is not ready while the check fails. @defaultValue true */
+  readonly isRequired?: boolean;
 }
 
 const TIME_LIMIT_MS = 3_000;
 
 /**
- * `GET /health`: this process responds. `GET /ready`: whether everything a turn needs is available (200, else 503),
- * with the state of each part.
+ * `GET /health`: this process responds. `GET /ready`: whether all required parts are available (200, else 503), with the
+ * state of each part.
  */
 export function healthRoutes(app: HttpApp, checks: readonly ReadyCheck[]): void {
   app.get("/health", () => ({ status: "ok" }));
   app.get("/ready", async (_request, reply) => {
-    const results = await Promise.all(checks.map(async ({ part, check }) => [part, await holds(check)] as const));
-    const isReady = results.every(([, state]) => state === "ok");
-    return reply
-      .code(isReady ? 200 : 503)
-      .send({ status: isReady ? "ready" : "not ready", ...Object.fromEntries(results) });
+    const states = await Promise.all(checks.map(({ check }) => holds(check)));
+    const isReady = checks.every(({ isRequired = true }, index) => !isRequired || states[index] === "ok");
+    const parts = Object.fromEntries(checks.map(({ part }, index) => [part, states[index]]));
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? "ready" : "not ready", ...parts });
   });
 }
 

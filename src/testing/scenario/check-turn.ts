@@ -1,5 +1,5 @@
 import { holds, matches } from "../matches.ts";
-import { cutJson, showCall, showQuestion } from "../show-turn.ts";
+import { cutJson, showCall, showQuestion } from "../../conversation/turn-lines.ts";
 import type { SeenCall, Turn } from "../turn.ts";
 import type { Expectation, ExpectedCall } from "./schema.ts";
 

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { siblingModuleUrl } from "../../lib/sibling-module-url.ts";
 import { JOINING_ATTRIBUTES } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
+import type { ModelCallReport } from "../../llm/watch-model.ts";
 import { AcceptedJobs } from "./accepted-jobs.ts";
 import type { Config } from "../config.ts";
 import { HOOK_LIMIT_MS } from "../hooks/call-hook.ts";
@@ -10,6 +11,7 @@ import { HostPool } from "../hosts/host-pool.ts";
 import { becomeJobEnvironment } from "../hosts/job-environment.ts";
 import type { Logger } from "../logger.ts";
 import { VARIABLES } from "../settings/environment.ts";
+import { openLogOutput } from "../terminal/log-output.ts";
 import { setJobArguments, setLoopLimits, startAgentsLog } from "../../livekit/job-processes.ts";
 import { replaceJobPool } from "../../livekit/job-pool.ts";
 import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
@@ -37,6 +39,8 @@ interface AgentServerOptions {
     | "workerPort"
     | "httpHost"
     | "logLevel"
+    | "logFormat"
+    | "isDevelopment"
     | "speech"
     | "voice"
     | "livekitAgentName"
@@ -50,6 +54,8 @@ interface AgentServerOptions {
    * open a session.
    */
   readonly database: { readonly isUnavailable: boolean };
+  /** Called with the result of each model call in a host process. */
+  readonly onModelCall: (report: ModelCallReport) => void;
   /** The path of the module that a job process runs. */
   readonly agent?: string;
   /**
@@ -67,7 +73,7 @@ interface AgentServerOptions {
  */
 export async function createAgentServer(options: AgentServerOptions) {
   const { config, livekit, environment, database, agent = jobEntry() } = options;
-  const level = startAgentsLog(config.logLevel);
+  const level = startAgentsLog(config.logLevel, openLogOutput(config).write);
   keepInferenceProcessOff();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
   const accepted = new AcceptedJobs(config.maxSessions);
@@ -129,7 +135,7 @@ interface PoolParts {
 
 /** Returns `undefined` if this release of @livekit/agents can only start one process per job. */
 async function createPool(
-  { config, environment, logger }: AgentServerOptions,
+  { config, environment, logger, onModelCall }: AgentServerOptions,
   { agent, accepted }: PoolParts,
 ): Promise<HostPool | undefined> {
   const pool = new HostPool({
@@ -140,6 +146,7 @@ async function createPool(
     endLimitMs: 2 * JOB_SETTLE_MS,
     logger,
     onLaunched: (jobId) => accepted.markLaunched(jobId),
+    onModelCall,
   });
   if (await replaceJobPool(pool)) return pool;
   logger.warn("this @livekit/agents release cannot share processes, running one session per process");

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAgentsProcess, onRegistered, runningJobIds } from "../../livekit/job-processes.ts";
+import type { ModelCallReport } from "../../llm/watch-model.ts";
 import type { Sql } from "../../store/database/pool.ts";
 import { releaseOwner } from "../../store/sessions/leases.ts";
 import { needsAgent, type SessionRoom } from "../../store/sessions/session-rooms.ts";
@@ -28,6 +29,8 @@ interface RunJobsOptions {
   /** The environment of the processes that serve sessions (`jobEnvironment`). */
   readonly environment: NodeJS.ProcessEnv;
   readonly logger: Logger;
+  /** Called with the result of each model call in a host process. */
+  readonly onModelCall: (report: ModelCallReport) => void;
   /** Called when LiveKit has closed a session's room while no worker was in it. Must not reject. */
   readonly onClosed: (room: SessionRoom) => Promise<void>;
   /** Path of the module that a job process runs. @defaultValue src/worker/job/agent.ts */
@@ -52,7 +55,7 @@ const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job for every room. `close` lets the jobs store their turns, then ends them. */
 export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
-  const { config, sql, database, livekit, environment, logger, agent } = options;
+  const { config, sql, database, livekit, environment, logger, onModelCall, agent } = options;
   const draining = new AbortController();
   const created = await createAgentServer({
     config,
@@ -60,6 +63,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     environment,
     logger,
     database,
+    onModelCall,
     mustWait: (room) => mustWait(sql, room),
     isDraining: () => draining.signal.aborted,
     ...(agent !== undefined && { agent }),

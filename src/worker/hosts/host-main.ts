@@ -5,9 +5,9 @@ import { runHostedJob, type HostedJob } from "../../livekit/hosted-job.ts";
 import { startAgentsLog } from "../../livekit/job-processes.ts";
 import { awaitSuccessor } from "../job/await-successor.ts";
 import type { HandOver } from "../job/job-session.ts";
-import { RELOADS } from "../definitions/definitions.ts";
 import { createLogger } from "../logger.ts";
 import { loadConfig } from "../settings/load-config.ts";
+import { openLogOutput } from "../terminal/log-output.ts";
 import { fromSentJob, sendToWorker, type SentJob, type ToHost } from "../job/host-messages.ts";
 
 // The program of a host process, which serves many sessions. Its argument is the path of the job entry's module.
@@ -24,8 +24,9 @@ const ORPHAN_MS = 8_000;
 const ORPHAN_TURN_MS = 2_000;
 
 const config = await loadConfig(process.env, process.cwd());
-startAgentsLog(config.logLevel);
-const logger = createLogger(config, { isOwnMachine: process.env[RELOADS] !== undefined });
+const output = openLogOutput(config);
+startAgentsLog(config.logLevel, output.write);
+const logger = createLogger(config, { output });
 const module: AgentModule = await import(pathToFileURL(process.argv[2] ?? "").href);
 const host = new JobProcess();
 const jobs = new Map<string, HostedJob>();

@@ -14,6 +14,7 @@ interface HostPoolOptions {
   readonly logger: Logger;
   /** Called when a job has been passed to a host process. */
   readonly onLaunched: (jobId: string) => void;
+  readonly onModelCall: SessionHostOptions["onModelCall"];
   /** @defaultValue forks a process */
   readonly startHost?: (options: SessionHostOptions) => PoolHost;
 }
@@ -163,7 +164,7 @@ export class HostPool implements JobPool {
   }
 
   #addHost(capacity: number): PoolHost {
-    const { agent, environment, startLimitMs, endLimitMs, logger, startHost = forkHost } = this.#options;
+    const { agent, environment, startLimitMs, endLimitMs, logger, onModelCall, startHost = forkHost } = this.#options;
     const host = startHost({
       agent,
       environment,
@@ -172,6 +173,7 @@ export class HostPool implements JobPool {
       startLimitMs,
       endLimitMs,
       logger,
+      onModelCall,
       onLost: (lost) => this.#onLost(host, lost),
     });
     this.#hosts.add(host);

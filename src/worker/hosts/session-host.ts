@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ipc, RunningJobInfo } from "@livekit/agents";
 import { siblingModuleUrl } from "../../lib/sibling-module-url.ts";
+import type { ModelCallReport } from "../../llm/watch-model.ts";
 import type { PooledJob } from "../../livekit/job-pool.ts";
 import type { Logger } from "../logger.ts";
 import { HostHealth } from "./host-health.ts";
@@ -19,6 +20,7 @@ export interface SessionHostOptions {
   /** How long a job may take to end once it has been asked to. */
   readonly endLimitMs: number;
   readonly logger: Logger;
+  readonly onModelCall: (report: ModelCallReport) => void;
   /** Called when the process has exited on its own, or was killed because it stalled or exceeded its memory limit. */
   readonly onLost: (lost: LostHost) => void;
 }
@@ -216,6 +218,9 @@ export class SessionHost {
         break;
       case "poisoned":
         this.#poisonedBy = message.jobId;
+        break;
+      case "model_call":
+        this.#options.onModelCall(message.report);
         break;
       case "infer":
         void this.#infer(message);

@@ -1,4 +1,7 @@
 import { AutoSubscribe, defineAgent, type JobContext, type JobProcess } from "@livekit/agents";
+import type { SessionWatcher } from "../../session/events/session-event.ts";
+import { developmentView } from "../terminal/development-view.ts";
+import { openLogOutput } from "../terminal/log-output.ts";
 import { isHosted, reportBusy } from "./host-messages.ts";
 import type { HandOver, JobRoom, JobSession } from "./job-session.ts";
 import { openJobSession } from "./open-job-session.ts";
@@ -22,7 +25,7 @@ export default defineAgent<JobData>({
   async entry(context: JobContext<JobData>) {
     const services = context.proc.userData.services ?? (await loadJobServices(process.env, process.cwd()));
     if (!isHosted()) context.addShutdownCallback(() => services.close());
-    const opening = openJobSession(toJobRoom(context), services);
+    const opening = openJobSession(toJobRoom(context), { ...services, watchers: viewsOf(context, services) });
     sessions.set(context.job.id, opening);
     await opening;
   },
@@ -32,6 +35,12 @@ export default defineAgent<JobData>({
     await session?.close(CLOSE_GRACE_MS);
   },
 });
+
+/** The development view shows turns at the same levels of the log as the lines that it replaces. */
+function viewsOf({ job }: JobContext, { config, logger }: JobServices): readonly SessionWatcher[] {
+  if (!config.isDevelopment || !logger.isLevelEnabled("info")) return [];
+  return [developmentView(job.room?.name ?? "", openLogOutput(config))];
+}
 
 /** Hands a job's session over to an agent on another worker. Gives up after `withinMs`. */
 export async function handOver(jobId: string, { withinMs, ...rest }: HandOver): Promise<void> {

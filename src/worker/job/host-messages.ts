@@ -1,5 +1,6 @@
 import { Job } from "@livekit/protocol";
 import type { RunningJobInfo } from "@livekit/agents";
+import type { ModelCallReport } from "../../llm/watch-model.ts";
 
 /** Messages from the main process to a host process. */
 export type ToHost =
@@ -23,6 +24,8 @@ export type FromHost =
   | { readonly type: "ended"; readonly jobId: string }
   /** This job threw an uncaught exception. The host process exits, with all its jobs. */
   | { readonly type: "poisoned"; readonly jobId: string }
+  /** A model call was answered or refused. */
+  | { readonly type: "model_call"; readonly report: ModelCallReport }
   | { readonly type: "infer"; readonly requestId: number; readonly method: string; readonly data: unknown };
 
 /**

@@ -10,18 +10,22 @@ import { loadRequestMarks } from "../../store/sessions/session-marks.ts";
 import { PERMISSION_CHANNEL } from "../../store/permissions/reply-to-permission.ts";
 import type { LiveTools, ServerTool } from "../../tool/server-tool.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
+import type { ModelCallReport } from "../../llm/watch-model.ts";
 import { connectMcpServers } from "../../tool/mcp/mcp-servers.ts";
 import { loadSpeech, type Speech } from "../../voice/providers/speech-choice.ts";
 import type { Config } from "../config.ts";
 import { openDefinitions, RELOADS } from "../definitions/definitions.ts";
 import type { HooksOf } from "../hooks/call-session-end.ts";
+import { ModelStatus } from "./model-status.ts";
 import { patternsWithoutMcpTool } from "../settings/check-agents.ts";
 import { loadConfig } from "../settings/load-config.ts";
 import { type Logger, createLogger } from "../logger.ts";
 import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
 import { reportLosses } from "../telemetry/report-losses.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
+import { openLogOutput } from "../terminal/log-output.ts";
 import { builtInTools } from "./built-in-tools.ts";
+import { isHosted, sendToWorker } from "./host-messages.ts";
 import { createSessionModel } from "./session-model.ts";
 import { openModel } from "../../voice/providers/embedded/open-model.ts";
 import { judgesTurnEnds } from "../settings/turn-ends.ts";
@@ -66,7 +70,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   });
   watching.joinProcess();
   const reloads = env[RELOADS] !== undefined;
-  const logger = createLogger(config, { isOwnMachine: reloads, also: watching.logStream });
+  const logger = createLogger(config, { output: openLogOutput(config), also: watching.logStream });
   reportLosses(logger);
   const definitions = await openDefinitions(config, { reloads, isLenient: reloads });
   const { anthropicApiKey: apiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl } = config;
@@ -90,7 +94,11 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     warn(patternsWithoutMcpTool(definitions.agents, known));
   };
   const mcp = connectMcpServers({ servers: config.mcpServers, own: ownTools(), logger, onListed: warnOfMissing });
-  const { redefineAgents, ...model } = createSessionModel(config, { apiKey, baseUrl }, definitions.agents);
+  const { redefineAgents, ...model } = createSessionModel(
+    config,
+    { apiKey, baseUrl, onCall: reporterOf(logger) },
+    definitions.agents,
+  );
   // A reload is not logged here, because the main process logs what was loaded and what failed to load.
   definitions.onReloaded(() => {
     redefineAgents(definitions.agents);
@@ -116,6 +124,13 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     telemetry,
     close,
   };
+}
+
+/** Reports model calls to the main process. A process with a single session has no connection to it, and logs itself. */
+function reporterOf(logger: Logger): (report: ModelCallReport) => void {
+  if (isHosted()) return (report) => sendToWorker({ type: "model_call", report });
+  const status = new ModelStatus(logger);
+  return (report) => status.note(report);
 }
 
 function warnOnce(logger: Logger): (problems: readonly string[]) => void {

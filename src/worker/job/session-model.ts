@@ -1,5 +1,6 @@
 import type { AgentSettings } from "../../agent/agent-fields.ts";
 import { createModel } from "../../llm/stream-message.ts";
+import { type ModelCallReport, watchModel } from "../../llm/watch-model.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
 import { createSummaryModel } from "../../session/context/summarizer.ts";
 import type { SummaryModel } from "../../session/context/summarizer.ts";
@@ -22,6 +23,8 @@ export interface ModelEndpoint {
   readonly apiKey: string;
   /** `undefined` means Anthropic's API. */
   readonly baseUrl: string | undefined;
+  /** Called with the result of each call. @defaultValue none */
+  readonly onCall?: (report: ModelCallReport) => void;
 }
 
 type Definitions = ReadonlyMap<string, AgentSettings>;
@@ -33,16 +36,17 @@ type Definitions = ReadonlyMap<string, AgentSettings>;
  */
 export function createSessionModel(
   config: ConfigFileValues,
-  { apiKey, baseUrl }: ModelEndpoint,
+  { apiKey, baseUrl, onCall }: ModelEndpoint,
   definitions: Definitions = new Map(),
 ): SessionModel {
   const { summaryModel, inlineTools, edits } = config.context;
-  const client = createModel({
+  const model = createModel({
     apiKey,
     idleTimeoutMs: config.modelIdleTimeoutMs,
     ...(baseUrl !== undefined && { baseUrl }),
     betas: [...(inlineTools ? [INLINE_TOOLS] : []), ...betasOf(edits)],
   });
+  const client = onCall ? watchModel(model, onCall) : model;
   const serving = { client, model: config.model, inlineTools, edits };
   const defaultAgent = serveDefaultAgent(config, serving);
   const agents = new Map([[defaultAgent.name, defaultAgent]]);

@@ -7,6 +7,7 @@ import { VARIABLES } from "./environment.ts";
 const NOT_TABLED = [
   "RUST_LOG",
   "NODE_ENV",
+  "PARLEY_DEVELOPMENT",
   "PARLEY_RECORD",
   "PARLEY_JUDGE_MODEL",
   "PARLEY_METRICS_HUB",

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import type { SpeechChoice } from "../../voice/providers/speech-choice.ts";
 import { SPEECH_KEYS } from "../../voice/providers/provider-list.ts";
-import type { Config } from "../config.ts";
+import { type Config, DEVELOPMENT } from "../config.ts";
 import type { OtelConfig } from "../otel-config.ts";
 import { withPassword } from "./database-url.ts";
 import { addEnvFile } from "./env-file.ts";
@@ -56,6 +56,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     speech: toSpeechChoice(variables),
     logLevel: variables.LOG_LEVEL,
     logFormat: variables.LOG_FORMAT,
+    isDevelopment: env[DEVELOPMENT] === "1" && variables.LOG_FORMAT !== "json",
     otel: readOtelConfig(variables),
     dataDir: resolve(cwd, variables.PARLEY_DATA_DIR),
     cacheDir: resolve(cwd, variables.PARLEY_CACHE_DIR),

@@ -52,6 +52,7 @@ async function startJobs(): Promise<Jobs> {
     agent,
     logger: pino({ enabled: false }),
     onFailed: () => {},
+    onModelCall: () => {},
     onClosed: async () => {},
   });
   await started.registered;

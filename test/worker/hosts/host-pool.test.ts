@@ -79,6 +79,7 @@ function openPool(sessionsPerProcess: number): HostPool {
     endLimitMs: 5_000,
     logger: pino({ level: "silent" }),
     onLaunched: () => {},
+    onModelCall: () => {},
     startHost: (options) => new FakeHost(options),
   });
   pool.start();

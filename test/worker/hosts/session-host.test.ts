@@ -35,6 +35,7 @@ function openPool(): HostPool {
     endLimitMs: 5_000,
     logger: pino({ level: process.env["LOG_LEVEL"] ?? "silent" }),
     onLaunched: () => {},
+    onModelCall: () => {},
   });
   pools.push(pool);
   pool.start();

@@ -71,14 +71,14 @@ export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Pa
   };
 }
 
-/** Starts `npm start` as a separate process, with `env` and only a few of our own variables. */
+/** Starts `npm start -- --json` as a separate process, with `env` and only a few of our own variables. */
 export function runMain(env: NodeJS.ProcessEnv, ...args: readonly string[]): RunningMain {
   return runMainOf(ROOT, env, args);
 }
 
 /** Does the same as `runMain`, in another clone of the repository. */
 export function runMainOf(clone: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): RunningMain {
-  const child = spawn(process.execPath, [join(clone, "src/worker/main.ts"), ...args], {
+  const child = spawn(process.execPath, [join(clone, "src/worker/main.ts"), "--json", ...args], {
     cwd: clone,
     env: { ...OF_OURS, LOG_LEVEL: "warn", ...env },
     stdio: ["ignore", "pipe", "pipe"],

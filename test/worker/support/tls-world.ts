@@ -193,7 +193,7 @@ async function startLivekitAndWorker({ services, network, folder }: Parts, token
     ...services.livekit.environment,
     LIVEKIT_KEY_FILE: await write("livekit_keys", `key: ${apiSecret}`),
   });
-  const worker = network.spawn("worker", [process.execPath, join(ROOT, "src/worker/main.ts")], {
+  const worker = network.spawn("worker", [process.execPath, join(ROOT, "src/worker/main.ts"), "--json"], {
     ...services.worker.environment,
     PARLEY_DATA_DIR: join(folder, "data"),
     LIVEKIT_URL: "ws://livekit:7880",

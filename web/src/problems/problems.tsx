@@ -5,6 +5,7 @@ import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { toVisible } from "../shared/exact-json.ts";
 import { useRoomValue } from "../shared/use-room-value.ts";
 import { BudgetProblem } from "./budget-problem.tsx";
+import { ModelProblem } from "./model-problem.tsx";
 import { useIsUnreachable } from "./reachability.tsx";
 import { type MicrophoneProblem, useMicrophone } from "../voice/microphone-state.ts";
 
@@ -64,6 +65,7 @@ export function Problems({ onRejoin }: { readonly onRejoin: () => void }): React
         </p>
       )}
       <BudgetProblem />
+      <ModelProblem />
       {problem !== undefined && <p className="problem">{toVisible(problem)}</p>}
     </div>
   );
