@@ -4,7 +4,7 @@ import { DEFAULT_AGENT, loadAgents } from "../agent/load-agents.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { defineTool, type Tool } from "../tool/define-tool.ts";
-import { loadTools, settingsOf } from "../tool/load-tools.ts";
+import { loadTools, settingsOf, toolNamesIn } from "../tool/load-tools.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { type ServerTool, toServerTool } from "../tool/server-tool.ts";
 import type { ConfigFile, ConfigFileValues } from "../worker/config-file.ts";
@@ -49,7 +49,10 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
   const agents = await loadAgents(resolve(folder, values.agentsFolder));
   const prefixes = Object.keys(values.mcpServers).map(toolPrefix);
   // Skipped when the test replaces the tools, because tools that the agents list may then be missing.
-  if (!tools) checkAgents(agents, { config: values, prefixes, toolNames: all });
+  if (!tools) {
+    const namesInFolder = await toolNamesIn(resolve(folder, values.toolsFolder));
+    checkAgents(agents, { config: values, prefixes, tools: all, namesInFolder });
+  }
   if (name !== DEFAULT_AGENT && !agents.has(name))
     throw new AppError("invalid_config", `agent: there is no agent "${name}" in ${values.agentsFolder}`);
   const deadlines = new Map<string, number>();
