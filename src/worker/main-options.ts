@@ -10,7 +10,6 @@ const FLAGS = {
   "worker-only": { type: "boolean", default: false },
   migrate: { type: "boolean", default: false },
   "scripted-model": { type: "boolean", default: false },
-  help: { type: "boolean", short: "h", default: false },
 } as const;
 
 export interface MainOptions {

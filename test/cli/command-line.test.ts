@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { OWN_VERSION } from "../../src/worker/own-package.ts";
 import { forEachTest } from "../support/lifetimes.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -23,6 +24,8 @@ function parley(...args: readonly string[]): Promise<[code: unknown, line: strin
 
 test.each([
   [["tlk"], 'parley: "tlk" is not a command. Did you mean "talk"?'],
+  [["--hepl"], 'parley: "--hepl" is not a command. Did you mean "--help"?'],
+  [["export", "--verson"], 'parley export: --verson is not an option. Did you mean "--version"?'],
   [["start", "--port", "5"], "parley: --port is not an option."],
   [["worker", "--migrat"], 'parley: --migrat is not an option. Did you mean "--migrate"?'],
   [["dev", "--watch"], "parley dev: --watch is not an option."],
@@ -39,7 +42,14 @@ test.each([
   [["worker", "--help"], "Usage: npm run parley -- worker [options]"],
   [["dev", "--help"], "Usage: npm run parley -- dev [options]"],
   [["encode", "--help"], expect.stringMatching(/^Usage: .* decode/)],
-  [["--version"], "0.1.0"],
+  [["--version"], OWN_VERSION],
+  [["start", "-h"], "Usage: npm run parley -- start [options]"],
+  [["talk", "-h"], "Usage: npm run talk -- [options]"],
+  [["start", "--version"], OWN_VERSION],
+  [["dev", "--version"], OWN_VERSION],
+  [["worker", "--migrate", "--version"], OWN_VERSION],
+  [["talk", "--version"], OWN_VERSION],
+  [["init", "--version"], OWN_VERSION],
 ])("%j prints its answer and starts nothing", async (args, line) => {
   expect(await parley(...args)).toEqual([0, line]);
 });

@@ -36,7 +36,6 @@ const FLAGS = {
   say: { type: "string", multiple: true },
   json: { type: "boolean", default: false },
   timeout: { type: "string", default: "120" },
-  help: { type: "boolean", default: false },
 } as const;
 
 /** @returns `undefined` for `--help`. @throws {UsageError} */
