@@ -28,7 +28,7 @@ export async function runTalk(options: TalkOptions): Promise<void> {
     await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false }).catch((error: unknown) => {
       throw new TalkError(`Joining the room at ${livekitUrl} failed: ${messageOf(error)}`);
     });
-    const parley = await connect(room, { waitForAgentMs: 0, features: ["permissions"] });
+    const parley = await connect(room, { waitForAgentMs: 0, features: ["permissions"], listens: false });
     await talk(parley, options, folder);
   } finally {
     await within(LEAVE_WITHIN_MS, async () => {

@@ -6,12 +6,14 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from livekit import rtc
 
 from .client import Options, Parley, to_transport
 from .errors import Unavailable
+from .known_names import require_known
 from .permissions import PermissionHandler
 from .room.transport import Transport
 from .tools.tool import Tool
@@ -28,6 +30,7 @@ class ClientOptions(TypedDict, total=False):
     device: Any
     announce: bool
     on_permission: PermissionHandler
+    listens: bool
 
 
 async def connect(
@@ -40,8 +43,9 @@ async def connect(
     """Creates a client of the Parley worker in a room. The caller must close it.
 
     Waits until a worker has acknowledged the client, unless the room is not connected yet or `wait_for_agent` is 0.
-    Raises Unavailable after `wait_for_agent` seconds.
+    Raises Unavailable after `wait_for_agent` seconds, and TypeError for an unknown option.
     """
+    require_known(options, [field.name for field in fields(Options)], "an option of connect")
     transport = to_transport(room)
     parley = Parley(transport, Options(**options), tools)
     try:
@@ -64,8 +68,9 @@ async def join(
 ) -> AsyncIterator[Parley]:
     """Joins a LiveKit room for text only, connects to its Parley worker, and leaves the room on exit.
 
-    Raises Unavailable if the room cannot be joined or has no worker.
+    Raises Unavailable if the room cannot be joined or has no worker, and TypeError for an unknown option.
     """
+    options.setdefault("listens", False)
     room = rtc.Room()
     try:
         await room.connect(url, token, rtc.RoomOptions(auto_subscribe=False))
