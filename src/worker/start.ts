@@ -186,7 +186,7 @@ async function serveHttp(
     livekit,
     checks,
     publicUrl: config.livekitPublicUrl ?? livekit.url,
-    token: tokenAccess(config),
+    token: { ...tokenAccess(config), agents: () => definitions.agents.keys() },
     page: readPage(join(import.meta.dirname, "../../web/dist")),
     metrics: hub.render,
     events: {

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { OWN_VERSION } from "../../src/worker/own-package.ts";
@@ -13,7 +14,14 @@ const folder = forEachTest(tempFolder);
 
 /** The exit code of `parley` in an empty folder, and the first line it prints. */
 function parley(...args: readonly string[]): Promise<[code: unknown, line: string | undefined]> {
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return parleyOn(process.env["PATH"], args);
+}
+
+function parleyOn(
+  PATH: string | undefined,
+  args: readonly string[],
+): Promise<[code: unknown, line: string | undefined]> {
+  const { NODE_COMPILE_CACHE } = process.env;
   const options = { cwd: folder.path, env: { PATH, NODE_COMPILE_CACHE } };
   return new Promise((resolve) => {
     execFile(process.execPath, [CLI, ...args], options, (error, stdout, stderr) =>
@@ -52,4 +60,20 @@ test.each([
   [["init", "--version"], OWN_VERSION],
 ])("%j prints its answer and starts nothing", async (args, line) => {
   expect(await parley(...args)).toEqual([0, line]);
+});
+
+test("talk --mic without a program for sound says which ones it needs", async () => {
+  expect(await parleyOn("/nowhere", ["talk", "--mic"])).toEqual([
+    1,
+    "talk: --mic: no program here records and plays sound. It needs parec and pacat, or arecord and aplay, or rec and play: install pulseaudio-utils, alsa-utils or sox",
+  ]);
+});
+
+test("talk --mic uses the first programs that are there, and then looks for a worker", async () => {
+  for (const name of ["arecord", "aplay"]) await writeFile(join(folder.path, name), "", { mode: 0o755 });
+
+  expect(await parleyOn(folder.path, ["talk", "--mic", "--http", "http://127.0.0.1:1"])).toEqual([
+    1,
+    expect.stringContaining("Parley does not answer at http://127.0.0.1:1."),
+  ]);
 });

@@ -37,7 +37,7 @@ function preview(value: unknown, isPrivate: boolean): string {
 }
 
 /** Returns the names of the fields that a schema defines at a path in the value. */
-function fieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+export function fieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   let schemas = unwrap(schema);
   for (const key of path) schemas = schemas.flatMap((each) => stepInto(each, key)).flatMap(unwrap);
   return schemas.flatMap(({ _zod: { def } }) => (isDef(def, "object") ? Object.keys(def.shape) : []));
