@@ -2,6 +2,7 @@ import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_AGENT, loadAgents } from "../agent/load-agents.ts";
 import { AppError } from "../errors/app-error.ts";
+import { didYouMean } from "../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { defineTool, type Tool } from "../tool/define-tool.ts";
 import { loadTools, settingsOf, toolNamesIn } from "../tool/load-tools.ts";
@@ -42,7 +43,7 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
     if (!tool)
       throw new AppError(
         "invalid_config",
-        `mocks.${name}: the agent has no such tool; add a description to create one`,
+        `mocks.${name}: the agent has no such tool; add a description to create one.${didYouMean(name, own.keys())}`,
       );
     all.set(name, mockTool(tool, behaviors));
   }
@@ -54,7 +55,10 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
     checkAgents(agents, { config: values, prefixes, tools: all, namesInFolder });
   }
   if (name !== DEFAULT_AGENT && !agents.has(name))
-    throw new AppError("invalid_config", `agent: there is no agent "${name}" in ${values.agentsFolder}`);
+    throw new AppError(
+      "invalid_config",
+      `agent: there is no agent "${name}" in ${values.agentsFolder}.${didYouMean(name, agents.keys())}`,
+    );
   const deadlines = new Map<string, number>();
   const timed = new Map([...all].map(([tool, own]) => [tool, withDeviceTimeout(own, () => deadlines.get(tool))]));
   return { name, config: values, tools: timed, deadlines, agents };

@@ -16,7 +16,13 @@ export function describeIssue(issue: z.core.$ZodIssue, root: unknown, schema?: z
     return issue.keys.map((key) => `${[...path, key].join(".")}: unknown field.${didYouMean(key, known)}`).join(" ");
   }
   let value: unknown = root;
-  for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+  // A string may stand for an object with one field, so the path may lead beyond it.
+  for (const key of issue.path)
+    if (value === undefined || typeof value === "object") value = (value as Record<PropertyKey, unknown> | null)?.[key];
+  if (issue.code === "invalid_key") {
+    const reasons = issue.issues.map(({ message }) => message);
+    return `${path.join(".")}: ${reasons.join(", ")}, got ${preview(path.at(-1), false)}`;
+  }
   const reason = issue.message.replace(/^[A-Z][a-z ]*: /, "").replace(/, received .*$/, "");
   const isPrivate = PRIVATE.includes(path[0] ?? "") || path.some((name) => NAMED_LIKE_A_KEY.test(name));
   return `${path.join(".") || "default export"}: ${reason}, got ${preview(value, isPrivate)}`;

@@ -5,7 +5,7 @@ import contextlib
 import json
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, TypedDict, Unpack
 
@@ -90,13 +90,26 @@ class Ticket(NamedTuple):
     token: str
 
 
-async def fetch_token(worker: str, *, room: str, identity: str, secret: str | None = None) -> Ticket:
+async def fetch_token(
+    worker: str,
+    *,
+    room: str,
+    identity: str,
+    secret: str | None = None,
+    name: str | None = None,
+    attributes: Mapping[str, str] | None = None,
+    metadata: str | None = None,
+    agent: str | None = None,
+) -> Ticket:
     """Requests a token for a room from the worker's HTTP server. `secret` is the worker's TOKEN_SECRET, if it has
-    one. Raises Unavailable with a message that says what to do."""
-    return await asyncio.to_thread(_fetch_token, worker, {"room": room, "identity": identity}, secret)
+    one. `name`, `attributes` and `metadata` are the participant's; `agent` is the agent that serves a new room. Raises
+    Unavailable with a message that says what to do."""
+    about = {"name": name, "attributes": attributes, "metadata": metadata, "agent": agent}
+    given = {key: value for key, value in about.items() if value is not None}
+    return await asyncio.to_thread(_fetch_token, worker, {"room": room, "identity": identity, **given}, secret)
 
 
-def _fetch_token(worker: str, body: dict[str, str], secret: str | None) -> Ticket:
+def _fetch_token(worker: str, body: Mapping[str, object], secret: str | None) -> Ticket:
     headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {secret}"} if secret else {})
     request = urllib.request.Request(f"{worker}/token", json.dumps(body).encode(), headers)
     try:
