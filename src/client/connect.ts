@@ -36,8 +36,8 @@ export async function connect(
   const known = workerFeatures();
   for (const feature of options.features ?? [])
     if (!known.includes(feature)) throw new TypeError(`"${feature}" is not a feature.${didYouMean(feature, known)}`);
-  if (options.language !== undefined && !isLanguageTag(options.language))
-    throw new TypeError(`language: expected a BCP 47 tag such as en-GB, got "${options.language}"`);
+  if (!isLanguageTag(options.language ?? "en"))
+    throw new TypeError(`language: expected a BCP 47 tag such as en-GB, got "${String(options.language)}"`);
   const transport = toTransport(room);
   const parley = new Parley(transport, options);
   if (waitForAgentMs === 0 || !transport.isConnected) return parley;

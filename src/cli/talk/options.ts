@@ -77,8 +77,8 @@ export function parseOptions(
   if (!(seconds > 0 && seconds <= 3_600))
     throw new UsageError("--timeout: expected a number of seconds above 0 and up to 3600");
   if (say.some((text) => text.trim() === "")) throw new UsageError("--say: the text must not be blank");
-  if (language !== undefined && !isLanguageTag(language))
-    throw new UsageError(`--language: expected a language tag such as de or en-GB, got ${language}`);
+  if (!isLanguageTag(language ?? "en"))
+    throw new UsageError(`--language: expected a language tag such as de or en-GB, got ${String(language)}`);
   return {
     about: readAbout(flags),
     language,

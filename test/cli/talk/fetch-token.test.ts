@@ -16,9 +16,11 @@ interface Seen {
 
 async function serve(status: number, body: string): Promise<{ url: string; seen: Seen[] }> {
   const seen: Seen[] = [];
-  const server: Server = createServer(async (request, response) => {
-    seen.push({ authorization: request.headers.authorization ?? "", body: await json(request) });
-    response.writeHead(status, { "content-type": "application/json" }).end(body);
+  const server: Server = createServer((request, response) => {
+    void json(request).then((asked) => {
+      seen.push({ authorization: request.headers.authorization ?? "", body: asked });
+      response.writeHead(status, { "content-type": "application/json" }).end(body);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
