@@ -17,6 +17,8 @@ import { SOUND_RATE, type SoundPrograms } from "./sound-programs.ts";
 
 /** Samples of 10 ms, the unit in which LiveKit sends. */
 const BLOCK = SOUND_RATE / 100;
+/** A second of sound. */
+const MAX_WAITING_BYTES = 2 * SOUND_RATE;
 /** Variables that say where the sound server or the device is. */
 const SOUND_VARIABLES = ["XDG_RUNTIME_DIR", "PULSE_SERVER", "PULSE_COOKIE", "PIPEWIRE_REMOTE", "AUDIODEV"];
 
@@ -73,7 +75,8 @@ export class RoomSound implements Disposable {
     const { stdin } = this.#start(this.#programs.play);
     for await (const { data } of new AudioStream(track, { sampleRate: SOUND_RATE, numChannels: 1 })) {
       if (stdin?.writable !== true) return;
-      stdin.write(Buffer.from(data.slice().buffer));
+      // A player that hangs must not fill the memory.
+      if (stdin.writableLength < MAX_WAITING_BYTES) stdin.write(Buffer.from(data.slice().buffer));
     }
     stdin?.end();
   }

@@ -98,7 +98,7 @@ export function tokenRoutes(app: HttpApp, { livekit, publicUrl, token: access }:
   app.post("/token", route, async ({ body: { agent, attributes, ...participant } }, reply) => {
     const token = await grantToken(livekit, {
       ...participant,
-      attributes: { ...attributes, ...agentAttribute(agent, access) },
+      attributes: { ...attributes, ...agentAttribute({ agent, attributes }, access) },
       ttl: "6h",
       roomConfig: toRoomConfig(access, participant.metadata),
     });
@@ -107,9 +107,18 @@ export function tokenRoutes(app: HttpApp, { livekit, publicUrl, token: access }:
   });
 }
 
-/** Returns the attribute that chooses the agent of a new room. @throws {HttpError} 400 for an unknown agent */
-function agentAttribute(agent: string | undefined, { agents = () => [] }: TokenAccess): { readonly agent?: string } {
+/**
+ * Returns the attribute that chooses the agent of a new room.
+ *
+ * @throws {HttpError} 400 for an unknown agent, or one that differs from the attribute in the request
+ */
+function agentAttribute(
+  { agent, attributes }: { readonly agent: string | undefined; readonly attributes: Readonly<Record<string, string>> },
+  { agents = () => [] }: TokenAccess,
+): { readonly agent?: string } {
   if (agent === undefined) return {};
+  if ((attributes["agent"] ?? agent) !== agent)
+    throw new HttpError(400, "agent: the attribute agent names another agent");
   const known = [DEFAULT_AGENT, ...agents()];
   if (known.includes(agent)) return { agent };
   throw new HttpError(400, `agent: there is no agent "${agent}".${didYouMean(agent, known)}`);

@@ -57,7 +57,9 @@ export function checkAgents(agents: Agents, known: KnownTools): void {
   const problems = [
     ...referring.flatMap(([name, agent]) => problemsOf(name, agent)),
     ...unmatchedPatterns(agents, known).flatMap(({ line, isHole }) =>
-      isHole ? `${line} If a client announces such a tool, define it here with execution: "client"` : [],
+      isHole
+        ? `${line} If it is meant for a client's tool, define that tool in the tools folder, with execution: "client".`
+        : [],
     ),
   ];
   if (problems.length > 0) throw new AppError("invalid_config", problems.join("\n"));

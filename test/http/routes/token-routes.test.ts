@@ -85,6 +85,10 @@ test.each([
   [{ room: "r", identity: "a", attributes: { a: "x".repeat(65_536) } }, "attributes: expected at most 65536 bytes"],
   [{ room: "r", identity: "a", metadata: {} }, "metadata: expected a string"],
   [{ room: "r", identity: "a", metadata: "x".repeat(524_289) }, "metadata: expected at most 524288 bytes"],
+  [
+    { room: "r", identity: "a", agent: "billing", attributes: { agent: "default" } },
+    "agent: the attribute agent names another agent",
+  ],
   [{ room: "r", identity: "a", agent: "biling" }, 'agent: there is no agent "biling". Did you mean "billing"?'],
 
   ["[]", "body: Invalid input: expected object, received array"],
