@@ -11,10 +11,10 @@ const response = await fetch(`http://127.0.0.1:${HTTP_PORT}/token`, {
 });
 const { token, livekitUrl } = (await response.json()) as { token: string; livekitUrl: string };
 const room = new Room();
-// This participant only reads and writes text, so it does not subscribe to audio.
+// This participant only reads and writes text, so it does not subscribe to audio, and its answers are not spoken.
 await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false });
 
-const parley = await connect(room);
+const parley = await connect(room, { listens: false });
 parley.registerTool({
   name: "show_notification",
   description: "Shows a short text on this participant's screen.",

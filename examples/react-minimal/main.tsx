@@ -45,7 +45,7 @@ const response = await fetch("/token", { method: "POST", headers: { "content-typ
 const { livekitUrl, token } = await response.json();
 const room = new Room();
 createRoot(document.getElementById("root") as HTMLElement).render(
-  <ParleyProvider room={room}>
+  <ParleyProvider room={room} listens={false}>
     <Talk />
   </ParleyProvider>,
 );

@@ -17,7 +17,7 @@ const response = await fetch("/token", { method: "POST", headers: { "content-typ
 const { livekitUrl, token } = (await response.json()) as { livekitUrl: string; token: string };
 const room = new Room();
 await room.connect(livekitUrl, token, { autoSubscribe: false }); // text only: no sound
-const parley = await connect(room);
+const parley = await connect(room, { listens: false });
 
 parley.registerTool<{ title: string }>({
   name: "set_title",

@@ -129,7 +129,7 @@ async function webhooks(args: readonly string[]): Promise<void> {
 async function packets(command: "decode" | "encode", args: readonly string[]): Promise<void> {
   const { PACKETS_USAGE, runPackets } = await import("./packets.ts");
   await runUnprepared(`parley ${command}`, PACKETS_USAGE, async () => {
-    const { help } = readFlags(args, { help: { type: "boolean", default: false } });
+    const { help } = readFlags(args, {});
     if (help) return undefined;
     await runPackets(command);
     return 0;

@@ -6,7 +6,7 @@ import { OWN_VERSION } from "../worker/own-package.ts";
 
 const width = Math.max(...Array.from(COMMANDS.keys(), (name) => name.length)) + 2;
 const lines = Array.from(COMMANDS, ([name, { does }]) => `  ${name.padEnd(width)}${does}\n`);
-const USAGE = `Usage: npm run parley -- <command>\n\n${lines.join("")}\nOptions of a command: npm run parley -- <command> --help\n`;
+const USAGE = `Usage: npm run parley -- <command>\n\n${lines.join("")}\nOptions of a command: npm run parley -- <command> --help. The version: npm run parley -- --version\n`;
 
 const [name = "", ...rest] = process.argv.slice(2);
 const command = COMMANDS.get(name);
@@ -21,7 +21,9 @@ else if (name === "--version" || name === "-v") process.stdout.write(`${OWN_VERS
 else {
   const isHelp = name === "--help" || name === "-h";
   const problem =
-    isHelp || name === "" ? "" : `parley: "${name}" is not a command.${didYouMean(name, COMMANDS.keys())}\n\n`;
+    isHelp || name === ""
+      ? ""
+      : `parley: "${name}" is not a command.${didYouMean(name, [...COMMANDS.keys(), "--help", "--version"])}\n\n`;
   (isHelp ? process.stdout : process.stderr).write(`${problem}${USAGE}`);
   process.exitCode = isHelp ? 0 : 2;
 }

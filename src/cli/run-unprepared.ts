@@ -1,7 +1,8 @@
 import { inspect } from "node:util";
 import { AppError } from "../errors/app-error.ts";
 import { hideSecrets } from "../lib/checks/hide-secrets.ts";
-import { UsageError } from "../worker/settings/command-line.ts";
+import { UsageError, VersionRequest } from "../worker/settings/command-line.ts";
+import { OWN_VERSION } from "../worker/own-package.ts";
 import { TalkError } from "./talk/talk-error.ts";
 
 /**
@@ -22,6 +23,10 @@ async function attempt(name: string, usage: string, run: () => Promise<number | 
     if (status === undefined) console.log(usage);
     return status ?? 0;
   } catch (error) {
+    if (error instanceof VersionRequest) {
+      console.log(OWN_VERSION);
+      return 0;
+    }
     if (error instanceof UsageError) {
       console.error(`${name}: ${hideSecrets(error.message)}\n\n${usage}`);
       return 2;

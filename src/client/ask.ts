@@ -1,4 +1,5 @@
 import { AppError, ERROR_CODES, type ErrorCode } from "../errors/app-error.ts";
+import { fieldsOf } from "../lib/checks/did-you-mean.ts";
 import { abortable } from "../lib/abortable.ts";
 import type { Attachment } from "./attachment.ts";
 import type { AnswerEndEvent, ParleyEvents, ToolResultEvent } from "./client-events.ts";
@@ -20,6 +21,13 @@ export interface AskOptions {
   /** Files that the model receives with the message. @defaultValue none */
   readonly attachments?: readonly Attachment[];
 }
+
+export const ASK_OPTIONS = fieldsOf<AskOptions>({
+  signal: true,
+  timeoutMs: true,
+  traceparent: true,
+  attachments: true,
+});
 
 export interface WholeAnswer {
   readonly messageId: string;

@@ -1,5 +1,6 @@
 import { type LiveKitRoom, toTransport } from "./room/room-transport.ts";
 import { didYouMean, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
+import { isLanguageTag } from "../lib/language-tag.ts";
 import { workerFeatures } from "../protocol/messages/messages.ts";
 import { Parley } from "./parley.ts";
 import type { ParleyOptions } from "./wire/own-configuration.ts";
@@ -16,6 +17,7 @@ const OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
   features: true,
   language: true,
   device: true,
+  listens: true,
 };
 
 /**
@@ -24,7 +26,7 @@ const OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
  *
  * @param room a `Room` of livekit-client or @livekit/rtc-node, or your own transport
  * @throws {AppError} `unavailable` when no worker answered in time
- * @throws {TypeError} for an unknown option or feature
+ * @throws {TypeError} for an unknown option or feature, or a language that is not a language tag
  */
 export async function connect(
   room: LiveKitRoom | Transport,
@@ -34,6 +36,8 @@ export async function connect(
   const known = workerFeatures();
   for (const feature of options.features ?? [])
     if (!known.includes(feature)) throw new TypeError(`"${feature}" is not a feature.${didYouMean(feature, known)}`);
+  if (!isLanguageTag(options.language ?? "en"))
+    throw new TypeError(`language: expected a BCP 47 tag such as en-GB, got "${String(options.language)}"`);
   const transport = toTransport(room);
   const parley = new Parley(transport, options);
   if (waitForAgentMs === 0 || !transport.isConnected) return parley;

@@ -10,7 +10,7 @@ import type { Message, MessageBody } from "../protocol/messages/messages.ts";
 import { toWireError } from "../protocol/wire-error.ts";
 import { AgentLink, callAgent } from "./room/agent-link.ts";
 import { type Attachment, readAttachments } from "./attachment.ts";
-import { ask, toError, type AskOptions, type WholeAnswer } from "./ask.ts";
+import { ask, ASK_OPTIONS, toError, type AskOptions, type WholeAnswer } from "./ask.ts";
 import { EVENTS, type ParleyEvents } from "./client-events.ts";
 import { type ClientTool, compileTool, type CompiledTool } from "./tools/client-tool.ts";
 import { Emitter } from "./emitter.ts";
@@ -60,12 +60,13 @@ export class Parley implements AsyncDisposable {
   #roomName = "";
   #stopListening: (() => void) | undefined;
   #isClosed = false;
-  #listens = true;
+  #listens: boolean;
 
   /** @internal Use `connect`. */
   constructor(transport: Transport, options: ParleyOptions) {
     this.#transport = transport;
     this.#options = options;
+    this.#listens = options.listens ?? true;
     this.#listen();
   }
 
@@ -188,6 +189,7 @@ export class Parley implements AsyncDisposable {
    * @throws {AppError} when the turn failed or the answer was not complete in time; the signal's reason when it aborts
    */
   async ask(text: string, options: AskOptions = {}): Promise<WholeAnswer> {
+    refuseUnknownFields(options, ASK_OPTIONS, "ask's options");
     const { signal, timeoutMs, ...sent } = options;
     const parley = {
       on: this.on.bind(this),
@@ -230,8 +232,8 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Tells the worker whether this client plays the agent's audio. Until the first call, the worker assumes that it
-   * does. While nobody in the room plays it, answers are not spoken and their sentences arrive immediately. The
+   * Tells the worker whether this client plays the agent's audio, as the option `listens` of `connect` does from the
+   * start. While nobody in the room plays it, answers are not spoken and their sentences arrive immediately. The
    * application itself plays or mutes the audio.
    */
   listen(listens: boolean): void {

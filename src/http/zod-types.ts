@@ -1,5 +1,7 @@
 import type { FastifySchemaCompiler, FastifyTypeProvider } from "fastify";
 import { z } from "zod";
+import { fieldsAt } from "../lib/checks/describe-issue.ts";
+import { didYouMean } from "../lib/checks/did-you-mean.ts";
 import { cleanText } from "../lib/clean-json.ts";
 import { HttpError } from "./http-error.ts";
 
@@ -17,11 +19,11 @@ export const pathId = z.string().transform(cleanText);
 type Problems = readonly z.core.$ZodIssue[];
 
 /** Makes Fastify validate requests with a route's zod schemas. Without a body, the schema receives `null`. */
-export function zodValidator(toText: (problems: Problems) => string = nameFirst): FastifySchemaCompiler<unknown> {
+export function zodValidator(toText: typeof nameAll = nameFirst): FastifySchemaCompiler<unknown> {
   return ({ schema }) =>
     (value) => {
       const { error, data } = (schema as z.ZodType).safeParse(value);
-      return error ? { error: new HttpError(400, toText(error.issues)) } : { value: data };
+      return error ? { error: new HttpError(400, toText(error.issues, schema as z.ZodType)) } : { value: data };
     };
 }
 
@@ -29,19 +31,22 @@ export function zodValidator(toText: (problems: Problems) => string = nameFirst)
 export function parseOrRefuse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new HttpError(400, nameFirst(parsed.error.issues));
+  throw new HttpError(400, nameFirst(parsed.error.issues, schema));
 }
 
 /** Returns all invalid fields, each with what was expected. */
-export function nameAll(problems: Problems): string {
-  return problems.map(describeProblem).join("; ");
+export function nameAll(problems: Problems, schema: z.ZodType): string {
+  return problems.map((problem) => describeProblem(problem, schema)).join("; ");
 }
 
-function nameFirst(problems: Problems): string {
-  return nameAll(problems.slice(0, 1));
+function nameFirst(problems: Problems, schema: z.ZodType): string {
+  return nameAll(problems.slice(0, 1), schema);
 }
 
-function describeProblem(problem: z.core.$ZodIssue): string {
-  if (problem.code === "unrecognized_keys") return `${problem.keys.join(", ")}: unknown field`;
+function describeProblem(problem: z.core.$ZodIssue, schema: z.ZodType): string {
+  if (problem.code === "unrecognized_keys") {
+    const known = fieldsAt(schema, problem.path);
+    return problem.keys.map((key) => `${key}: unknown field${didYouMean(key, known).replace(" ", ". ")}`).join("; ");
+  }
   return `${problem.path.join(".") || "body"}: ${problem.message}`;
 }

@@ -6,7 +6,7 @@ interface LivekitKeys {
   readonly apiSecret: string;
 }
 
-interface Grant extends Pick<AccessTokenOptions, "ttl" | "attributes"> {
+interface Grant extends Pick<AccessTokenOptions, "ttl" | "name" | "attributes" | "metadata"> {
   readonly room: string;
   readonly identity: string;
   /** A participant of the kind `agent` may change its own attributes. @defaultValue "standard" */

@@ -2,9 +2,10 @@ import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_AGENT, loadAgents } from "../agent/load-agents.ts";
 import { AppError } from "../errors/app-error.ts";
+import { didYouMean } from "../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { defineTool, type Tool } from "../tool/define-tool.ts";
-import { loadTools, settingsOf } from "../tool/load-tools.ts";
+import { loadTools, settingsOf, toolNamesIn } from "../tool/load-tools.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { type ServerTool, toServerTool } from "../tool/server-tool.ts";
 import type { ConfigFile, ConfigFileValues } from "../worker/config-file.ts";
@@ -42,16 +43,22 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
     if (!tool)
       throw new AppError(
         "invalid_config",
-        `mocks.${name}: the agent has no such tool; add a description to create one`,
+        `mocks.${name}: the agent has no such tool; add a description to create one.${didYouMean(name, own.keys())}`,
       );
     all.set(name, mockTool(tool, behaviors));
   }
   const agents = await loadAgents(resolve(folder, values.agentsFolder));
   const prefixes = Object.keys(values.mcpServers).map(toolPrefix);
   // Skipped when the test replaces the tools, because tools that the agents list may then be missing.
-  if (!tools) checkAgents(agents, { config: values, prefixes, toolNames: all });
+  if (!tools) {
+    const namesInFolder = await toolNamesIn(resolve(folder, values.toolsFolder));
+    checkAgents(agents, { config: values, prefixes, tools: all, namesInFolder });
+  }
   if (name !== DEFAULT_AGENT && !agents.has(name))
-    throw new AppError("invalid_config", `agent: there is no agent "${name}" in ${values.agentsFolder}`);
+    throw new AppError(
+      "invalid_config",
+      `agent: there is no agent "${name}" in ${values.agentsFolder}.${didYouMean(name, agents.keys())}`,
+    );
   const deadlines = new Map<string, number>();
   const timed = new Map([...all].map(([tool, own]) => [tool, withDeviceTimeout(own, () => deadlines.get(tool))]));
   return { name, config: values, tools: timed, deadlines, agents };

@@ -36,7 +36,7 @@ export async function loadTools(
   const known = new Set<string>();
   for (const file of files) {
     const path = join(folder, file);
-    const name = basename(file, ".ts").replaceAll("-", "_");
+    const name = toName(file);
     const first = pathOf.get(name);
     if (first === undefined) pathOf.set(name, path);
     if (before?.isUnchanged(path) && !tools.has(name)) {
@@ -57,6 +57,15 @@ export async function loadTools(
   }
   if (!before) checkEntries(settings, known, folder);
   return new Map([...tools].flatMap(([name, tool]) => (tool ? [[name, tool]] : [])));
+}
+
+/** Returns the names of all tools in `folder`, including those that are off. */
+export async function toolNamesIn(folder: string): Promise<string[]> {
+  return (await findModules(folder)).map(toName);
+}
+
+function toName(file: string): string {
+  return basename(file, ".ts").replaceAll("-", "_");
 }
 
 /** @throws {AppError} `invalid_config` if an entry of the settings belongs to none of the folder's tools */

@@ -11,7 +11,6 @@ const FLAGS = {
   migrate: { type: "boolean", default: false },
   "scripted-model": { type: "boolean", default: false },
   json: { type: "boolean", default: false },
-  help: { type: "boolean", short: "h", default: false },
 } as const;
 
 export interface MainOptions {

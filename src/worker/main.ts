@@ -6,7 +6,7 @@ import { Cleanup } from "../lib/cleanup.ts";
 import { hideSecrets } from "../lib/checks/hide-secrets.ts";
 import { checkVariables } from "./settings/check-env-file.ts";
 import { parseMainOptions, mainUsage } from "./main-options.ts";
-import { UsageError } from "./settings/command-line.ts";
+import { UsageError, VersionRequest } from "./settings/command-line.ts";
 import { loadConfig } from "./settings/load-config.ts";
 import { mayShowContent } from "./settings/may-show-content.ts";
 import { DEVELOPMENT } from "./config.ts";
@@ -14,6 +14,7 @@ import { createLogger, type Logger } from "./logger.ts";
 import { migrateOnly } from "./migrate-only.ts";
 import { endChildren } from "./process/end-process.ts";
 import { listChildren } from "./process/running-processes.ts";
+import { OWN_VERSION } from "./own-package.ts";
 import { watchParent } from "./process/watch-parent.ts";
 import { readyLine } from "./ready-line.ts";
 import { addDefaultSpeech } from "./settings/default-speech.ts";
@@ -62,7 +63,10 @@ watchParent(() => {
   void stop(isMigration ? 1 : 0);
 });
 
-/** Parses the command line. For `--help` or an invalid command line, exits the process before anything is started. */
+/**
+ * Parses the command line. For `--help`, `--version` or an invalid command line, exits the process before anything is
+ * started.
+ */
 function readOptions() {
   const args = process.argv.slice(2);
   const usage = mainUsage(args.includes("--worker-only") ? "worker" : "start");
@@ -72,6 +76,10 @@ function readOptions() {
     writeSync(1, `${usage}\n`);
     process.exit(0);
   } catch (error) {
+    if (error instanceof VersionRequest) {
+      writeSync(1, `${OWN_VERSION}\n`);
+      process.exit(0);
+    }
     if (!(error instanceof UsageError)) throw error;
     writeSync(2, `parley: ${error.message}\n\n${usage}\n`);
     process.exit(2);

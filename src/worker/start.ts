@@ -9,6 +9,7 @@ import { tokenAccess } from "../http/routes/token-routes.ts";
 import type { Cleanup } from "../lib/cleanup.ts";
 import { hooksOf } from "../agent/hooks.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
+import { toolNamesIn } from "../tool/load-tools.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
 import { missingPlugins, missingSpeech } from "../voice/providers/speech-choice.ts";
@@ -188,7 +189,7 @@ async function serveHttp(
     livekit,
     checks,
     publicUrl: config.livekitPublicUrl ?? livekit.url,
-    token: tokenAccess(config),
+    token: { ...tokenAccess(config), agents: () => definitions.agents.keys() },
     page: readPage(join(import.meta.dirname, "../../web/dist")),
     metrics: hub.render,
     events: {
@@ -222,29 +223,28 @@ async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: Sta
   const reloads = !isWorkerOnly;
   const definitions = await openDefinitions(config, { reloads });
   cleanup.defer(definitions.close);
-  const check = () => {
+  const check = async () => {
     const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
     const { agents, tools } = definitions;
-    checkAgents(agents, { config, prefixes, toolNames: tools });
+    const known = { config, prefixes, tools, namesInFolder: await toolNamesIn(config.toolsFolder) };
+    checkAgents(agents, known);
     const unpriced = missingPrices(
       config,
       [...agents.values()].map(({ model }) => model?.name),
     );
     if (unpriced.length > 0) throw new AppError("invalid_config", `Required but not set:\n${unpriced.join("\n")}`);
-    for (const problem of patternsWithoutTool(agents, { config, prefixes, tools })) {
+    for (const problem of patternsWithoutTool(agents, known)) {
       logger.warn({ problem }, "glob or permission rule matches no server tool");
     }
   };
-  check();
+  await check();
   if (reloads) process.send?.({ reloads: [config.toolsFolder, config.agentsFolder] } satisfies ToDev);
   definitions.onReloaded(({ files, problems }) => {
     if (problems.length === 0) logger.info({ files }, "changed files loaded");
     else logger.error({ files, why: problems }, "loading changed files failed, keeping the previous versions");
-    try {
-      check();
-    } catch (error) {
+    check().catch((error: unknown) => {
       logger.error({ why: String(error) }, "agents do not match the tools or the config");
-    }
+    });
   });
   return definitions;
 }

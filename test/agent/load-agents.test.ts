@@ -76,7 +76,7 @@ test.each(["Billing", "1st", "a b", "default"])("no agent can be called %s", asy
 test("an unknown tool stops the start, except for globs, built-in tools and tools from MCP servers", async () => {
   await write("billing.ts", agent('instructions: "x", tools: ["invoice", "recall", "crm_find", "bill_*", "invioce"]'));
   const agents = await loadAgents(folder);
-  const known = { config: { agentsFolder: folder }, toolNames: new Set(["invoice"]), prefixes: ["crm_"] };
+  const known = { config: { agentsFolder: folder }, tools: new Map([["invoice", {}]]), prefixes: ["crm_"] };
 
   expect(() => checkAgents(agents, known)).toThrow(
     new AppError(
@@ -86,36 +86,90 @@ test("an unknown tool stops the start, except for globs, built-in tools and tool
   );
 });
 
+const rule = (type: string, pattern: string, action: "allow" | "ask" | "deny" = "deny") => ({ type, pattern, action });
+
 test("rules and globs that match no tool are reported, except for broad ones, other agents' rules and those for MCP servers' tools", async () => {
-  const rule = (type: string, pattern: string) => ({ type, pattern, action: "deny" as const });
-  const own = [rule("tool", "invoic"), rule("bassh", "rm *"), rule("*", "*"), rule("tool", "inv*"), rule("bash", "x")];
+  const own = [
+    rule("tool", "invoic", "allow"),
+    rule("shell", "rm *"),
+    rule("*", "*"),
+    rule("tool", "inv*"),
+    rule("bash", "x"),
+  ];
   const rules = JSON.stringify([rule("tool", "crm_drop"), rule("tool", "end_call"), rule("tool", "refund")]);
   await write(
     "billing.ts",
     agent(`instructions: "x", tools: ["inv*", "*", "crm*", "crmfind_*"], permission: { rules: ${rules} }`),
   );
   const shell = { type: "bash", pattern: () => "x", title: () => "x" };
-
-  const lines = patternsWithoutTool(await loadAgents(folder), {
-    config: { agentsFolder: folder, permission: { rules: own }, toolDetail: { invoce: "off", invoice: "off" } },
+  const known = {
+    config: { agentsFolder: folder, permission: { rules: own }, toolDetail: { invoce: "full", invoice: "off" } },
     tools: new Map([
       ["invoice", {}],
       ["bash", { permission: shell }],
     ]),
     prefixes: ["crm_"],
-  });
+  };
+  const agents = await loadAgents(folder);
 
-  expect(lines).toEqual([
+  expect(() => checkAgents(agents, known)).not.toThrow();
+  expect(patternsWithoutTool(agents, known)).toEqual([
     'parley.config.ts: toolDetail.invoce: no server tool matches "invoce". Did you mean "invoice"?',
     'parley.config.ts: permission.rules.0: no server tool matches "invoic". Did you mean "invoice"?',
-    'parley.config.ts: permission.rules.1: no tool declares a permission of type "bassh". Did you mean "bash"?',
+    'parley.config.ts: permission.rules.1: no tool declares a permission of type "shell".',
     `${join(folder, "billing.ts")}: tools.3: no server tool matches "crmfind_*".`,
     `${join(folder, "billing.ts")}: permission.rules.2: no server tool matches "refund".`,
   ]);
 });
 
+test.each([
+  [rule("tool", "roll_dic"), 'no server tool matches "roll_dic". Did you mean "roll_dice"?'],
+  [rule("tool", "rol_dice", "ask"), 'no server tool matches "rol_dice". Did you mean "roll_dice"?'],
+  [rule("tool", "roll"), 'no server tool matches "roll". Did you mean "roll_dice"?'],
+  [rule("tool", "rol_*"), 'no server tool matches "rol_*". Did you mean "roll_*"?'],
+  [rule("tool", "*_dic"), 'no server tool matches "*_dic". Did you mean "*_dice"?'],
+  [rule("bassh", "rm *"), 'no tool declares a permission of type "bassh". Did you mean "bash"?'],
+])("a rule that restricts nothing because it is misspelled stops the start: %j", async (misspelled, why) => {
+  const config = { agentsFolder: folder, permission: { rules: [misspelled] } };
+  const shell = { type: "bash", pattern: () => "x", title: () => "x" };
+  const tools = new Map([
+    ["roll_dice", {}],
+    ["bash", { permission: shell }],
+  ]);
+  const known = { config, tools, prefixes: [] };
+
+  expect(() => checkAgents(new Map(), known)).toThrow(`parley.config.ts: permission.rules.0: ${why}`);
+  expect(patternsWithoutTool(new Map(), known)).toEqual([]);
+});
+
+test("a rule with a misspelled name of an MCP server stops the start", () => {
+  const config = { agentsFolder: folder, permission: { rules: [rule("tool", "ticket_*")] } };
+
+  expect(() => checkAgents(new Map(), { config, tools: new Map(), prefixes: ["tickets_"] })).toThrow(
+    'permission.rules.0: no server tool matches "ticket_*". Did you mean "tickets_*"?',
+  );
+});
+
+test("a misspelled name in toolDetail stops the start, because it hides nothing", () => {
+  const config = { agentsFolder: folder, toolDetail: { rol_dice: "off" } };
+  const known = { config, tools: new Map([["roll_dice", {}]]), prefixes: [] };
+
+  expect(() => checkAgents(new Map(), known)).toThrow(
+    'toolDetail.rol_dice: no server tool matches "rol_dice". Did you mean "roll_dice"?',
+  );
+});
+
+test.each([rule("tool", "set_*", "ask"), rule("tool", "let_time"), rule("payment", "*"), rule("tool", "gets_time")])(
+  "a rule that may be meant for a client's tool, a running tool's request or a tool that is off doesn't stop the start: %j",
+  (restricting) => {
+    const config = { agentsFolder: folder, permission: { rules: [restricting] } };
+    const known = { config, tools: new Map([["get_time", {}]]), namesInFolder: ["gets_time"], prefixes: [] };
+
+    expect(() => checkAgents(new Map(), known)).not.toThrow();
+  },
+);
+
 test("once an MCP server has listed its tools, names, globs and rules that match none of them are reported", async () => {
-  const rule = (type: string, pattern: string) => ({ type, pattern, action: "deny" as const });
   const rules = [rule("tool", "crm_drop"), rule("tool", "crm_find*"), rule("bash", "crm_x"), rule("tool", "refund")];
   await write(
     "billing.ts",
@@ -140,13 +194,13 @@ test("once an MCP server has listed its tools, names, globs and rules that match
   ]);
 });
 
-test.each(["*_delte", "?rm_delte", "cr*_delte", "**_delte"])(
+test.each(["*_delte", "c?m_delte", "cr*_delte", "**_delte"])(
   "the rule %s, which matches no tool, is reported at startup, or once all MCP servers have listed their tools",
   async (pattern) => {
     const config = {
       agentsFolder: folder,
       permission: {
-        rules: [pattern, "*_delete", "*"].map((each) => ({ type: "tool", pattern: each, action: "deny" as const })),
+        rules: [pattern, "*_delete", "*"].map((each) => rule("tool", each)),
       },
     };
     const agents = await loadAgents(folder);
@@ -155,9 +209,9 @@ test.each(["*_delte", "?rm_delte", "cr*_delte", "**_delte"])(
     const listed = (isLast: boolean) =>
       patternsWithoutMcpTool(agents, { config, tools, prefix: "shop_", prefixes, isLast });
 
-    expect(patternsWithoutTool(agents, { config, tools, prefixes: [] })).toEqual([
-      expect.stringContaining(`permission.rules.0: no server tool matches "${pattern}".`),
-    ]);
+    expect(() => checkAgents(agents, { config, tools, prefixes: [] })).toThrow(
+      `permission.rules.0: no server tool matches "${pattern}".`,
+    );
     expect(patternsWithoutTool(agents, { config, tools: new Map(), prefixes })).toEqual([]);
     expect(listed(false)).toEqual([]);
     expect(listed(true)).toEqual([
@@ -179,7 +233,7 @@ test("a handoff to an unknown agent stops the start", async () => {
   await write("desk.ts", agent('instructions: "x", handoffs: { default: { when: "w" }, sales: { when: "w" } }'));
   const agents = await loadAgents(folder);
 
-  expect(() => checkAgents(agents, { config: { agentsFolder: folder }, toolNames: new Set(), prefixes: [] })).toThrow(
+  expect(() => checkAgents(agents, { config: { agentsFolder: folder }, tools: new Map(), prefixes: [] })).toThrow(
     `${join(folder, "desk.ts")}: handoffs.sales: there is no agent "sales".`,
   );
 });
@@ -193,7 +247,7 @@ test.each([
   const agents = await loadAgents(folder);
   const config = { agentsFolder: folder, handoffs: name === "default" ? handoffs : {} };
 
-  expect(() => checkAgents(agents, { config, toolNames: new Set(), prefixes: [] })).toThrow(
+  expect(() => checkAgents(agents, { config, tools: new Map(), prefixes: [] })).toThrow(
     `${where}: an agent cannot hand off to itself`,
   );
 });

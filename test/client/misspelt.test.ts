@@ -22,7 +22,11 @@ test.each<[string, (parley: Parley) => unknown, string]>([
     (p) => p.sendText("Hi", { attachment: [] } as object),
     '"attachment" is not a field of sendText\'s options. Did you mean "attachments"?',
   ],
-  ["ask", (p) => p.ask("Hi", { timeout: 5 } as object), '"timeout" is not a field of'],
+  [
+    "ask",
+    (p) => p.ask("Hi", { timeout: 5 } as object),
+    '"timeout" is not a field of ask\'s options. Did you mean "timeoutMs"?',
+  ],
   [
     "an attachment",
     (p) => p.sendText("Hi", { attachments: [{ text: "a", nmae: "b" } as never] }).acknowledged,
@@ -65,6 +69,7 @@ test("an event that does not exist is refused", async () => {
 test.each([
   [{ features: ["permission"] }, '"permission" is not a feature. Did you mean "permissions"?'],
   [{ waitForAgent: 0 }, '"waitForAgent" is not a field of connect\'s options. Did you mean "waitForAgentMs"?'],
+  [{ language: "german please" }, 'language: expected a BCP 47 tag such as en-GB, got "german please"'],
 ])("misspelt options are refused: %j", async (options, message) => {
   await expect(connect(new MemoryRoom().transport, options as ConnectOptions)).rejects.toThrow(new TypeError(message));
 });

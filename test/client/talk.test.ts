@@ -172,6 +172,15 @@ test("a client that does not listen says so, and again in each Configuration unt
   await expect.poll(sentListens).toEqual([undefined, false, false, undefined]);
 });
 
+test("a client that plays no sound says so in its first Configuration, and may listen later", async () => {
+  const { room, parley } = await openClient({ listens: false });
+  const sentListens = () => room.all("configuration").map(({ listens }) => listens);
+
+  expect(sentListens()).toEqual([false]);
+  parley.listen(true);
+  await expect.poll(sentListens).toEqual([false, undefined]);
+});
+
 test("ask resolves to the whole answer", async () => {
   const { room, parley } = await openClient();
   answerWith(room, ["It is noon.", "Have lunch."]);

@@ -78,8 +78,11 @@ test("a scenario can select its agent", async () => {
   expect(billing?.failure).toContain("unknown_tool");
 });
 
-test("the error for an unknown agent contains its name", async () => {
+test("the error for an unknown agent contains its name, and the nearest one", async () => {
   await expect(startTalk({ config: config(), agent: "sales", model: mirror() })).rejects.toThrow(
     'agent: there is no agent "sales"',
+  );
+  await expect(startTalk({ config: config(), agent: "biling", model: mirror() })).rejects.toThrow(
+    'Did you mean "billing"?',
   );
 });

@@ -83,3 +83,16 @@ test("a participant who only reads and asks right after joining soon gets the wo
   expect(reader.all("start_answer").map(({ answerType }) => answerType)).toEqual(["text+voice", "text"]);
   await reader.leave();
 });
+
+test("a participant whose client says that it plays no sound gets the first answer immediately, as text", async () => {
+  await using voice = await VoiceAgent.start();
+  voice.agent.model.script(() => reply([text(ANSWER)]));
+  const reader = await Participant.join(voice.agent.roomName, "reader");
+  await reader.send({ type: "configuration", body: { features: [], tools: [], listens: false } });
+
+  const question = await reader.say(QUESTION);
+  expect(await reader.answerTo(question, 1_000)).toBe(ANSWER);
+
+  expect(reader.all("start_answer").map(({ answerType }) => answerType)).toEqual(["text"]);
+  await reader.leave();
+});

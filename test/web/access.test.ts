@@ -194,6 +194,35 @@ test("a question answered in another tab closes here, too", async () => {
   expect(await page.getByRole("alertdialog").count()).toBe(0);
 });
 
+test("the join form's further fields choose the agent and say who joins", async () => {
+  const page = await world.open();
+  await page.getByLabel("Your name").fill("Ann");
+  await page.getByText("More", { exact: true }).click();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.getByLabel("Agent").fill("defaullt");
+  await page.getByLabel("Display name").fill("Ann of Green Gables");
+  await page.getByLabel("Attributes (JSON)").fill("tier=gold");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.getByRole("alert").innerText()).toContain("Attributes: enter a JSON object");
+
+  await page.getByLabel("Attributes (JSON)").fill('{"tier": "gold"}');
+  await page.keyboard.press("Enter");
+  await page.getByLabel("The worker's secret").fill(world.secret);
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.getByRole("alert").innerText()).toContain('Did you mean "default"?');
+
+  await page.getByLabel("Agent").fill("default");
+  const asked = page.waitForRequest((request) => request.url().endsWith("/token"));
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Message", { exact: true }).waitFor();
+  expect((await asked).postDataJSON()).toMatchObject({
+    identity: "Ann",
+    name: "Ann of Green Gables",
+    agent: "default",
+    attributes: { tier: "gold" },
+  });
+});
+
 test("a wrong secret is reported, and its field has the focus", async () => {
   const page = await world.open();
   await page.getByLabel("Your name").fill("Ann");

@@ -46,9 +46,9 @@ export function App(): ReactNode {
 
   const joined = useMemo(() => {
     if (!talk) return undefined;
-    const { identity, secret } = talk;
+    const { identity, about, secret } = talk;
     const open = (room: string) =>
-      void joinTalk({ room, identity }, secret).then(setTalk, (error: unknown) => leave({ error, room }));
+      void joinTalk({ room, identity, about }, secret).then(setTalk, (error: unknown) => leave({ error, room }));
     return { talk, open };
   }, [talk, leave]);
 
@@ -58,7 +58,7 @@ export function App(): ReactNode {
     <ParleyProvider
       key={talk.token}
       room={talk.liveKit}
-      language={navigator.language}
+      language={talk.about?.language || navigator.language}
       http={{ url: "", token: talk.token }}
     >
       <JoinedTalkContext value={joined}>

@@ -30,7 +30,7 @@ const ParleyContext = createContext<ParleyContextValue | undefined>(undefined);
 
 /** Gives all hooks inside it the same client for the worker in `room`. The client never joins or leaves the room. */
 export function ParleyProvider({ room, http, children, ...options }: ParleyProviderProps): ReactNode {
-  const [client] = useState(() => new TalkClient());
+  const [client] = useState(() => new TalkClient(options.listens));
   // A client announces its options only once, so later changes are ignored.
   const [first] = useState(options);
   useEffect(() => client.open(room, first), [client, room, first]);

@@ -35,12 +35,12 @@ const FLAGS = {
   expected: { type: "string" },
   json: { type: "string" },
   html: { type: "string" },
-  help: { type: "boolean", default: false },
 } as const;
 
 /** @returns `undefined` for `--help`. @throws {UsageError} */
-export function parseConformanceOptions([role, ...args]: readonly string[]): ConformanceOptions | undefined {
-  if (role === "--help") return undefined;
+export function parseConformanceOptions(words: readonly string[]): ConformanceOptions | undefined {
+  const [role = "", ...args] = words;
+  if (role.startsWith("-") && readFlags(words, FLAGS).help) return undefined;
   if (role !== "client" && role !== "worker") throw new UsageError('expected "client" or "worker"');
   const separator = args.indexOf("--");
   const ownArgs = separator === -1 ? args : args.slice(0, separator);

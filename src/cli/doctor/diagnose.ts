@@ -1,6 +1,6 @@
 import { HOW_TO_CREATE } from "../published.ts";
 import { loadAgents } from "../../agent/load-agents.ts";
-import { loadTools } from "../../tool/load-tools.ts";
+import { loadTools, toolNamesIn } from "../../tool/load-tools.ts";
 import { toolPrefix } from "../../tool/mcp/to-mcp-tool.ts";
 import { missingPlugins, missingSpeech } from "../../voice/providers/speech-choice.ts";
 import type { Config } from "../../worker/config.ts";
@@ -56,11 +56,12 @@ async function checkDefinitions(config: Config): Promise<Finding[]> {
     found.push(ok(tools.size === 0 ? "no tools" : `tools: ${[...tools.keys()].join(", ")}`));
     const agents = await loadAgents(config.agentsFolder);
     const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
-    checkAgents(agents, { config, prefixes, toolNames: tools });
+    const known = { config, prefixes, tools, namesInFolder: await toolNamesIn(config.toolsFolder) };
+    checkAgents(agents, known);
     const models = [...agents.values()].map(({ model }) => model?.name);
     found.push(...missingPrices(config, models).map((line) => missing(line, "set it")));
     if (agents.size > 0) found.push(ok(`further agents: ${[...agents.keys()].join(", ")}`));
-    const unused = patternsWithoutTool(agents, { config, prefixes, tools });
+    const unused = patternsWithoutTool(agents, known);
     return [...found, ...unused.map((problem) => note(problem, "correct it, unless clients announce that tool"))];
   } catch (error) {
     return [...found, missing(messageOf(error), "correct that file or setting")];

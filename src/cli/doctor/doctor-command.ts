@@ -12,7 +12,7 @@ Looks for everything that npm start needs, and says what is missing and how to f
 
 Its status is 1 when something is missing.`;
 
-const FLAGS = { worker: { type: "boolean", default: false }, help: { type: "boolean", default: false } } as const;
+const FLAGS = { worker: { type: "boolean", default: false } } as const;
 
 export async function doctorCommand(args: readonly string[]): Promise<void> {
   // Not `runCommandLine`, which fails on a bad environment: the doctor reports such an environment as a finding.

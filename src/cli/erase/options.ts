@@ -20,7 +20,6 @@ export interface EraseOptions {
 const FLAGS = {
   identity: { type: "string" },
   http: { type: "string" },
-  help: { type: "boolean", default: false },
 } as const;
 
 /** @returns `undefined` for `--help`. @throws {UsageError} */

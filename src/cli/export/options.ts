@@ -25,7 +25,6 @@ const FLAGS = {
   room: { type: "string" },
   format: { type: "string", default: "markdown" },
   http: { type: "string" },
-  help: { type: "boolean", default: false },
 } as const;
 
 /** @returns `undefined` for `--help`. @throws {UsageError} */

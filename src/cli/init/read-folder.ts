@@ -7,7 +7,7 @@ import { readWords, UsageError } from "../../worker/settings/command-line.ts";
  * @returns `undefined` for `--help`. @throws {UsageError}
  */
 export function readFolder(args: readonly string[], otherwise?: string): string | undefined {
-  const { values, positionals } = readWords(args, { help: { type: "boolean", default: false } });
+  const { values, positionals } = readWords(args, {});
   if (values.help) return undefined;
   const folder = positionals[0] || otherwise;
   if (folder === undefined || positionals.length > 1)

@@ -54,7 +54,6 @@ const FLAGS = {
   http: { type: "string" },
   timeout: { type: "string", default: "60" },
   json: { type: "boolean", default: false },
-  help: { type: "boolean", default: false },
 } as const;
 
 /** @returns `undefined` for `--help`. @throws {UsageError} */

@@ -47,6 +47,8 @@ type Room = InstanceType<Awaited<ReturnType<typeof loadRtcNode>>["Room"]>;
 interface Run {
   readonly options: LoadOptions;
   readonly measured: Measurements;
+  /** Whether the participants play the agent's audio. */
+  readonly listens: boolean;
 }
 
 interface Sound {
@@ -76,8 +78,8 @@ export async function runLoad(options: LoadOptions): Promise<Measurements & { re
     filterRoomEvents(room);
     try {
       const name = `load-${id}-${index}`;
-      if (sound && index < options.voice) await speakIn(room, name, { ...run, sound });
-      else await typeIn(room, name, run);
+      if (sound && index < options.voice) await speakIn(room, name, { ...run, listens: true, sound });
+      else await typeIn(room, name, { ...run, listens: false });
     } catch (error) {
       recordError(measured, error);
     } finally {
@@ -137,7 +139,7 @@ async function speakIn(room: Room, name: string, { sound, ...run }: Run & { read
   await parley.close();
 }
 
-async function join(room: Room, name: string, { options, measured }: Run): Promise<Parley> {
+async function join(room: Room, name: string, { options, measured, listens }: Run): Promise<Parley> {
   const { httpUrl, mayGoElsewhere, tokenSecret, timeoutMs } = options;
   const { token, livekitUrl } = await fetchToken({ httpUrl, tokenSecret, room: name, identity: `${name}-user` });
   if (!mayGoElsewhere && !namesLoopback(livekitUrl))
@@ -146,7 +148,7 @@ async function join(room: Room, name: string, { options, measured }: Run): Promi
     );
   const startedAt = performance.now();
   await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false });
-  const parley = await connect(room, { waitForAgentMs: 0 });
+  const parley = await connect(room, { waitForAgentMs: 0, listens });
   if (options.tools.includes("client"))
     parley.registerTool({
       name: "read_local_file",

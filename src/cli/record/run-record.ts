@@ -20,7 +20,6 @@ const FLAGS = {
   room: { type: "string" },
   config: { type: "string", default: "parley.config.ts" },
   out: { type: "string" },
-  help: { type: "boolean", default: false },
 } as const;
 
 interface RecordOptions {

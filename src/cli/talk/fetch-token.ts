@@ -1,11 +1,11 @@
 import { isRecord } from "../../lib/json.ts";
 import { askServer, readJson } from "./ask-server.ts";
-import type { TalkOptions } from "./options.ts";
+import type { About, TalkOptions } from "./options.ts";
 import { TalkError } from "./talk-error.ts";
 
 const TIMEOUT_MS = 10_000;
 
-type TokenRequest = Pick<TalkOptions, "httpUrl" | "room" | "identity" | "tokenSecret">;
+type TokenRequest = Pick<TalkOptions, "httpUrl" | "room" | "identity" | "tokenSecret"> & { readonly about?: About };
 
 export interface RoomToken {
   readonly token: string;
@@ -13,12 +13,12 @@ export interface RoomToken {
 }
 
 /** Requests a token for the room from Parley's HTTP server. @throws {TalkError} */
-export async function fetchToken({ httpUrl, room, identity, tokenSecret }: TokenRequest): Promise<RoomToken> {
+export async function fetchToken({ httpUrl, room, identity, about, tokenSecret }: TokenRequest): Promise<RoomToken> {
   const authorization = tokenSecret === undefined ? {} : { authorization: `Bearer ${tokenSecret}` };
   const response = await askServer(`${httpUrl}/token`, {
     method: "POST",
     headers: { "content-type": "application/json", ...authorization },
-    body: JSON.stringify({ room, identity }),
+    body: JSON.stringify({ ...about, room, identity }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const answer = await readJson(response);

@@ -1,3 +1,4 @@
+import type { Room } from "@livekit/rtc-node";
 import { AppError } from "../../errors/app-error.ts";
 import { connect, type Parley } from "../../client/index.ts";
 import { watch } from "./conversation.ts";
@@ -6,6 +7,8 @@ import type { TalkOptions } from "./options.ts";
 import { type TalkEvent, toLine } from "./printer.ts";
 import { readLines } from "./read-lines.ts";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
+import type { RoomSound } from "./room-sound.ts";
+import { findSoundPrograms, type SoundPrograms } from "./sound-programs.ts";
 import { openFolder } from "./shared-folder.ts";
 import { TalkError } from "./talk-error.ts";
 import { TerminalForms } from "./terminal-forms.ts";
@@ -21,14 +24,19 @@ const LEAVE_WITHIN_MS = 3_000;
  */
 export async function runTalk(options: TalkOptions): Promise<void> {
   const folder = options.folder === undefined ? undefined : await openFolder(options.folder);
+  const { language, hasSound } = options;
+  const programs = hasSound ? await findSoundPrograms() : undefined;
   const { token, livekitUrl } = await fetchToken(options);
   const { Room, dispose } = await loadRtcNode();
   const room = new Room();
   try {
-    await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false }).catch((error: unknown) => {
+    using sound = programs && (await openSound(room, programs));
+    await room.connect(livekitUrl, token, { autoSubscribe: hasSound, dynacast: false }).catch((error: unknown) => {
       throw new TalkError(`Joining the room at ${livekitUrl} failed: ${messageOf(error)}`);
     });
-    const parley = await connect(room, { waitForAgentMs: 0, features: ["permissions"] });
+    const own = { features: ["permissions"], listens: hasSound, ...(language !== undefined && { language }) };
+    const parley = await connect(room, { waitForAgentMs: 0, ...own });
+    await sound?.publishMicrophone();
     await talk(parley, options, folder);
   } finally {
     await within(LEAVE_WITHIN_MS, async () => {
@@ -36,6 +44,15 @@ export async function runTalk(options: TalkOptions): Promise<void> {
       await dispose();
     });
   }
+}
+
+async function openSound(room: Room, programs: SoundPrograms): Promise<RoomSound> {
+  // Imported here, because it imports rtc-node, which `loadRtcNode` must load first.
+  const { RoomSound } = await import("./room-sound.ts");
+  console.error(
+    `talk: ${programs.record[0]} records and ${programs.play[0]} plays. Wear headphones: the agent hears what is played`,
+  );
+  return new RoomSound(room, programs, (text) => console.error(`talk: ${text}`));
 }
 
 async function talk(parley: Parley, options: TalkOptions, folder: string | undefined): Promise<void> {

@@ -28,7 +28,6 @@ const FLAGS = {
   room: { type: "boolean", default: false },
   voice: { type: "boolean", default: false },
   junit: { type: "string" },
-  help: { type: "boolean", default: false },
 } as const;
 
 /** @returns `undefined` for `--help`. @throws {UsageError} */

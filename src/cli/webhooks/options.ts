@@ -22,7 +22,6 @@ const FLAGS = {
   retry: { type: "string", multiple: true },
   "retry-dead": { type: "boolean", default: false },
   database: { type: "string" },
-  help: { type: "boolean", default: false },
 } as const;
 
 /** @returns `undefined` for `--help`. @throws {UsageError} */

@@ -13,6 +13,11 @@ export interface ParleyOptions {
   readonly language?: string;
   /** Any information about this device, for the worker. */
   readonly device?: JsonValue;
+  /**
+   * Whether this client plays the agent's audio. While nobody in the room does, answers arrive as text, immediately.
+   * `Parley.listen` changes it. @defaultValue true
+   */
+  readonly listens?: boolean;
 }
 
 /** The client's current state. */

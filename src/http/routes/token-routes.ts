@@ -2,6 +2,9 @@ import type { FastifyRequest } from "fastify";
 import { RoomAgentDispatch, RoomConfiguration } from "livekit-server-sdk";
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import { toObject } from "../../agent/choose-agent.ts";
+import { DEFAULT_AGENT } from "../../agent/load-agents.ts";
+import { didYouMean } from "../../lib/checks/did-you-mean.ts";
 import { AGENT_PREFIX } from "../../protocol/conversation-id.ts";
 import { isLoopback } from "../../lib/loopback.ts";
 import type { HttpApp } from "../http-app.ts";
@@ -19,6 +22,8 @@ export interface TokenAccess {
    * without a name
    */
   readonly agentName?: string | undefined;
+  /** Returns the names of the agents that a request may choose. @defaultValue only `default` */
+  readonly agents?: () => Iterable<string>;
 }
 
 interface TokenSettings {
@@ -43,39 +48,88 @@ interface TokenOptions {
   readonly token: TokenAccess;
 }
 
-const name = z
-  .string("expected a string")
+/** The limits of livekit-server 1.13.5. It refuses participants whose token exceeds them. */
+const LIMITS = { nameBytes: 256, attributesBytes: 64 * 1024, metadataBytes: 512 * 1024 };
+/** Enough for the metadata and the attributes of a token. */
+const BODY_LIMIT_BYTES = 1024 * 1024;
+
+const wellFormed = z.string("expected a string").refine((text) => text.isWellFormed(), "expected no lone surrogates");
+const visible = wellFormed
   .min(1, "expected a non-empty string")
-  .max(128, "expected at most 128 characters")
   // eslint-disable-next-line no-control-regex
-  .regex(/^[^\u0000-\u001f\u007f]*$/, "expected no control characters")
-  .refine((text) => text.isWellFormed(), "expected no lone surrogates");
+  .regex(/^[^\u0000-\u001f\u007f]*$/, "expected no control characters");
+const id = visible.max(128, "expected at most 128 characters");
+
+const fitsIn = (limit: number) => (text: string) => Buffer.byteLength(text) <= limit;
+const sizeOf = (attributes: Readonly<Record<string, string>>) =>
+  Object.entries(attributes).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+
 const tokenBody = z.strictObject({
-  room: name,
+  room: id,
   // LiveKit removes a participant when another joins with the same identity. Nobody may do that to an agent.
-  identity: name.refine(
+  identity: id.refine(
     (identity) => !identity.startsWith(AGENT_PREFIX),
     `expected a name that does not begin with "${AGENT_PREFIX}"`,
   ),
+  name: visible.refine(fitsIn(LIMITS.nameBytes), `expected at most ${LIMITS.nameBytes} bytes`).exactOptional(),
+  attributes: z
+    .record(wellFormed, wellFormed, "expected an object of strings")
+    .refine((each) => sizeOf(each) <= LIMITS.attributesBytes, `expected at most ${LIMITS.attributesBytes} bytes`)
+    .default({}),
+  metadata: wellFormed
+    .refine(fitsIn(LIMITS.metadataBytes), `expected at most ${LIMITS.metadataBytes} bytes`)
+    .exactOptional(),
+  agent: z.string("expected a string").exactOptional(),
 });
 
-/** `POST /token {room, identity}` returns `{token, livekitUrl}`, for joining that room as that participant. */
+/**
+ * `POST /token {room, identity, name?, attributes?, metadata?, agent?}` returns `{token, livekitUrl}`, for joining that
+ * room as that participant. If the participant creates the room, its agent receives `metadata` too.
+ */
 export function tokenRoutes(app: HttpApp, { livekit, publicUrl, token: access }: TokenOptions): void {
   const route = {
     // The secret is checked before the body is read.
     onRequest: async ({ headers }: FastifyRequest) => checkSecret(access, headers.authorization),
+    bodyLimit: BODY_LIMIT_BYTES,
     schema: { body: z.preprocess((body) => body ?? {}, tokenBody) },
     validatorCompiler: zodValidator(nameAll),
   };
 
-  app.post("/token", route, async ({ body: { room, identity } }, reply) => {
-    const { agentName } = access;
-    const roomConfig =
-      agentName === undefined ? undefined : new RoomConfiguration({ agents: [new RoomAgentDispatch({ agentName })] });
-    const token = await grantToken(livekit, { room, identity, ttl: "6h", roomConfig });
+  app.post("/token", route, async ({ body: { agent, attributes, ...participant } }, reply) => {
+    const token = await grantToken(livekit, {
+      ...participant,
+      attributes: { ...attributes, ...agentAttribute({ agent, attributes }, access) },
+      ttl: "6h",
+      roomConfig: toRoomConfig(access, participant.metadata),
+    });
     reply.header("cache-control", "no-store");
     return { token, livekitUrl: publicUrl };
   });
+}
+
+/**
+ * Returns the attribute that chooses the agent of a new room.
+ *
+ * @throws {HttpError} 400 for an unknown agent, or one that differs from the attribute in the request
+ */
+function agentAttribute(
+  { agent, attributes }: { readonly agent: string | undefined; readonly attributes: Readonly<Record<string, string>> },
+  { agents = () => [] }: TokenAccess,
+): { readonly agent?: string } {
+  if (agent === undefined) return {};
+  if ((attributes["agent"] ?? agent) !== agent)
+    throw new HttpError(400, "agent: the attribute agent names another agent");
+  const known = [DEFAULT_AGENT, ...agents()];
+  if (known.includes(agent)) return { agent };
+  throw new HttpError(400, `agent: there is no agent "${agent}".${didYouMean(agent, known)}`);
+}
+
+/** Returns what LiveKit does if the participant creates the room. @returns `undefined` for LiveKit's own defaults */
+function toRoomConfig({ agentName = "" }: TokenAccess, metadata = ""): RoomConfiguration | undefined {
+  // Only an object can be meant for the agent (`chooseAgent`).
+  const forAgent = toObject(metadata) === undefined ? "" : metadata;
+  if (agentName === "" && forAgent === "") return undefined;
+  return new RoomConfiguration({ agents: [new RoomAgentDispatch({ agentName, metadata: forAgent })] });
 }
 
 function checkSecret({ isOpen, secret }: TokenAccess, authorization = ""): void {

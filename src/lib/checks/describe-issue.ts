@@ -16,7 +16,13 @@ export function describeIssue(issue: z.core.$ZodIssue, root: unknown, schema?: z
     return issue.keys.map((key) => `${[...path, key].join(".")}: unknown field.${didYouMean(key, known)}`).join(" ");
   }
   let value: unknown = root;
-  for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+  // A string may stand for an object with one field, so the path may lead beyond it.
+  for (const key of issue.path)
+    if (value === undefined || typeof value === "object") value = (value as Record<PropertyKey, unknown> | null)?.[key];
+  if (issue.code === "invalid_key") {
+    const reasons = issue.issues.map(({ message }) => message);
+    return `${path.join(".")}: ${reasons.join(", ")}, got ${preview(path.at(-1), false)}`;
+  }
   const reason = issue.message.replace(/^[A-Z][a-z ]*: /, "").replace(/, received .*$/, "");
   const isPrivate = PRIVATE.includes(path[0] ?? "") || path.some((name) => NAMED_LIKE_A_KEY.test(name));
   return `${path.join(".") || "default export"}: ${reason}, got ${preview(value, isPrivate)}`;
@@ -37,7 +43,7 @@ function preview(value: unknown, isPrivate: boolean): string {
 }
 
 /** Returns the names of the fields that a schema defines at a path in the value. */
-function fieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+export function fieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   let schemas = unwrap(schema);
   for (const key of path) schemas = schemas.flatMap((each) => stepInto(each, key)).flatMap(unwrap);
   return schemas.flatMap(({ _zod: { def } }) => (isDef(def, "object") ? Object.keys(def.shape) : []));

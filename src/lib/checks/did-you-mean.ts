@@ -11,16 +11,19 @@ const SYNONYMS: Readonly<Record<string, string>> = {
  * message.
  */
 export function didYouMean(name: string, known: Iterable<string>): string {
+  const nearest = nearestName(name, known);
+  return nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
+}
+
+/** Returns the known name that a name is closest to, or `undefined` if it is close to none. */
+export function nearestName(name: string, known: Iterable<string>): string | undefined {
   const names = [...known];
   const synonym = SYNONYMS[name];
-  const ranked = names
+  const [nearest] = names
     .map((each) => ({ each, edits: editsBetween(plain(name), plain(each)) }))
     .filter(({ each, edits }) => edits <= Math.max(1, Math.floor(each.length / 4)) || begins(name, each))
     .toSorted((one, other) => one.edits - other.edits);
-  const [nearest = synonym !== undefined && names.includes(synonym) ? synonym : undefined] = ranked.map(
-    ({ each }) => each,
-  );
-  return nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
+  return nearest?.each ?? (synonym !== undefined && names.includes(synonym) ? synonym : undefined);
 }
 
 /** Whether a name is one typo away from a known name: one letter added, missing or changed, or two swapped. */

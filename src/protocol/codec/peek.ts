@@ -1,5 +1,5 @@
 import { MESSAGE_LIMITS } from "../limits.ts";
-import { headOf, PacketCursor } from "./packet-cursor.ts";
+import { PacketCursor } from "./packet-cursor.ts";
 import { malformed } from "./refusals.ts";
 import { unpackScalar } from "./unpack.ts";
 
@@ -35,13 +35,16 @@ export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
   return envelope;
 }
 
+/** How many values may precede a message's type. The body of a ToolUseProgress has fewer. */
+const MAX_BEFORE_TYPE = 100;
+
 /**
- * Reads a message's type, provided that only strings and scalars precede it, as in the messages of our clients. Cheap
- * for any packet. Never throws.
+ * Reads a message's type. Returns `undefined` if more than `MAX_BEFORE_TYPE` values precede it, so that this is cheap for
+ * any packet. Never throws.
  */
 export function peekType(bytes: Uint8Array): unknown {
   try {
-    return new Peek(bytes).readType();
+    return new Peek(bytes, MAX_BEFORE_TYPE).readType();
   } catch {
     return undefined;
   }
@@ -81,10 +84,12 @@ export function peekName(bytes: Uint8Array): unknown {
 
 class Peek {
   readonly #cursor: PacketCursor;
-  #budget = 4 * MESSAGE_LIMITS.values;
+  /** How many values may still be skipped. */
+  #budget: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, budget = 4 * MESSAGE_LIMITS.values) {
     this.#cursor = new PacketCursor(bytes);
+    this.#budget = budget;
   }
 
   /** Copies the wanted entries `into` an object. The value of a key in `readers` is read by that function. */
@@ -126,17 +131,10 @@ class Peek {
   readType(): unknown {
     if (this.#cursor.next() !== "map") return undefined;
     for (let left = this.#cursor.length; left > 0; left--) {
-      const key = this.#readSmall();
-      if (key === undefined || !this.#isAtSimple()) return undefined;
-      const value = this.#readSmall();
-      if (key === "type") return value;
+      if (this.#readSmall() === "type") return this.#readSmall();
+      this.skipValue();
     }
     return undefined;
-  }
-
-  #isAtSimple(): boolean {
-    const { kind } = headOf(this.#cursor.bytes[this.#cursor.position] ?? 0xc1);
-    return kind === "str" || kind === "scalar";
   }
 
   skipValue(): void {

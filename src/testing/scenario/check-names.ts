@@ -6,8 +6,8 @@ import type { AgentParts } from "../stage/stage.ts";
 import type { Scenario } from "./schema.ts";
 
 /**
- * Checks tool names where a misspelling would go unnoticed: a permission answer would never be used, and a call that
- * must be absent would always be absent.
+ * Checks the tool names of permission answers and expectations. With a misspelled name, a permission answer would never
+ * be used, a call that must be absent would always be absent, and another expectation would fail without a hint.
  *
  * @throws {AppError} `invalid_config` naming the tool
  */
@@ -18,16 +18,16 @@ export function checkNames({ turns, ...scenario }: Scenario, { tools, config }: 
   const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
   // A script may make the model call a tool that does not exist.
   const called = turns.flatMap(({ model = [] }) => model.flatMap(({ use = [] }) => use.flatMap(Object.keys)));
-  const absent = turns.flatMap(({ expect = [] }) =>
-    expect.filter(({ absent }) => absent).flatMap(({ calls = [], asked = [] }) => [...calls.map(nameOf), ...asked]),
+  const expected = turns.flatMap(({ expect = [] }) =>
+    expect.flatMap(({ calls = [], asked = [] }) => [...calls.map(nameOf), ...asked]),
   );
   const isUnknown = (tool: string) =>
     !names.includes(tool) && !prefixes.some((prefix) => tool.startsWith(prefix)) && !called.includes(tool);
   const asked = parts.flatMap(({ permission = [] }) => permission.flatMap(({ tool }) => tool ?? []));
   const lines = [
     ...asked.filter(isUnknown).map((tool) => `permission.${tool}: ${noTool(tool, names)}`),
-    // The test may check that an unknown tool is absent, so only names similar to a known one are reported.
-    ...absent
+    // An expectation may be about an unknown tool, so only names similar to a known one are reported.
+    ...expected
       .filter((tool) => isUnknown(tool) && didYouMean(tool, names) !== "")
       .map((tool) => `expect.${tool}: ${noTool(tool, names)}`),
   ];

@@ -15,12 +15,13 @@ test("a worker is given by its address", () => {
   expect(options).toEqual({ ...none, role: "worker", url: "http://127.0.0.1:8080" });
 });
 
-test.each([[["--help"]], [["client", "--help"]]])("%j prints the help", (args) => {
+test.each([[["--help"]], [["-h"]], [["client", "--help"]]])("%j prints the help", (args) => {
   expect(parseConformanceOptions(args)).toBeUndefined();
 });
 
 test.each([
   [[], 'expected "client" or "worker"'],
+  [["--hepl"], '--hepl is not an option. Did you mean "--help"?'],
   [["server"], 'expected "client" or "worker"'],
   [["client"], "expected the client's command after --"],
   [["client", "--"], "expected the client's command after --"],

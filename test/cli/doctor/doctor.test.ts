@@ -63,6 +63,22 @@ test("services from the environment that do not answer are reported as missing",
   expect(stdout).toMatch(/^MISSING {2}PostgreSQL: DATABASE_URL does not answer: /m);
 });
 
+test("a deny rule that matches no tool is reported as missing if it is misspelled, and is fine for a tool that is off", async () => {
+  const rules = ["roll_dic", "web_search"].map((pattern) => ({ type: "tool", pattern, action: "deny" }));
+  await writeAgent({ permission: { rules } });
+  const tool = (more: string) =>
+    `import { defineTool } from "${join(import.meta.dirname, "../../../src/index.ts")}";
+     import { z } from "${import.meta.resolve("zod")}";
+     export default defineTool({ description: "d", input: z.object({}), run: () => {}, ${more} });`;
+  await writeFile(join(agent.path, "tools/roll-dice.ts"), tool(""));
+  await writeFile(join(agent.path, "tools/web-search.ts"), tool("settings: z.object({}), needsSettings: true"));
+
+  const { stdout } = await doctor({ TTS: "none" });
+
+  expect(stdout).toMatch(/^MISSING {2}parley\.config\.ts: permission\.rules\.0: .* Did you mean "roll_dice"\?/m);
+  expect(stdout).not.toContain("web_search");
+});
+
 test("MCP servers that do not start or answer are reported as missing, with the reason and their output", async () => {
   const failing = { command: process.execPath, args: ["-e", 'console.error("KEY is not set"); process.exit(1)'] };
   await writeAgent({

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { fetchToken } from "../../../src/cli/talk/fetch-token.ts";
 import { parseOptions, type TalkOptions } from "../../../src/cli/talk/options.ts";
@@ -8,11 +9,18 @@ function optionsFor(httpUrl: string, environment: Record<string, string> = {}): 
   return parseOptions(["--http", httpUrl, "--room", "r", "--identity", "i"], environment) as TalkOptions;
 }
 
-async function serve(status: number, body: string): Promise<{ url: string; seen: { authorization?: string }[] }> {
-  const seen: { authorization?: string }[] = [];
+interface Seen {
+  readonly authorization: string;
+  readonly body: unknown;
+}
+
+async function serve(status: number, body: string): Promise<{ url: string; seen: Seen[] }> {
+  const seen: Seen[] = [];
   const server: Server = createServer((request, response) => {
-    seen.push({ authorization: request.headers.authorization ?? "" });
-    response.writeHead(status, { "content-type": "application/json" }).end(body);
+    void json(request).then((asked) => {
+      seen.push({ authorization: request.headers.authorization ?? "", body: asked });
+      response.writeHead(status, { "content-type": "application/json" }).end(body);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
@@ -23,7 +31,21 @@ test("the token and LiveKit's address are read, and the secret is sent", async (
   const { url, seen } = await serve(200, JSON.stringify({ token: "t", livekitUrl: "ws://x" }));
 
   expect(await fetchToken(optionsFor(url, { TOKEN_SECRET: "s" }))).toEqual({ token: "t", livekitUrl: "ws://x" });
-  expect(seen).toEqual([{ authorization: "Bearer s" }]);
+  expect(seen).toEqual([{ authorization: "Bearer s", body: { room: "r", identity: "i" } }]);
+});
+
+test("what the command line says about the participant is sent", async () => {
+  const { url, seen } = await serve(200, JSON.stringify({ token: "t", livekitUrl: "ws://x" }));
+
+  await fetchToken({ ...optionsFor(url), about: { name: "Ana", agent: "billing", attributes: { tier: "gold" } } });
+
+  expect(seen[0]?.body).toEqual({
+    room: "r",
+    identity: "i",
+    name: "Ana",
+    agent: "billing",
+    attributes: { tier: "gold" },
+  });
 });
 
 test("a refusal says why", async () => {

@@ -27,12 +27,25 @@ test("flags override the environment", () => {
   expect(options).toEqual({
     room: "r",
     identity: "i",
+    about: {},
+    language: undefined,
+    hasSound: false,
     httpUrl: "https://parley.example",
     tokenSecret: undefined,
     folder: "notes",
     say: ["hi"],
     isJson: true,
     timeoutMs: 2_500,
+  });
+});
+
+test("flags say who the participant is, in which language, with which agent, and whether it speaks", () => {
+  const who = ["--name", "Ana", "--attributes", '{"tier": "gold"}', "--metadata", '{"customer": 7}'];
+
+  expect(parseOptions([...who, "--agent", "billing", "--language", "de", "--mic"], {})).toMatchObject({
+    about: { name: "Ana", attributes: { tier: "gold" }, metadata: '{"customer": 7}', agent: "billing" },
+    language: "de",
+    hasSound: true,
   });
 });
 
@@ -53,6 +66,10 @@ test.each([
   [["--http", "localhost"]],
   [["--http", "ftp://x"]],
   [["--say", "  "]],
+  [["--attributes", "tier=gold"]],
+  [["--attributes", '{"tier": 5}']],
+  [["--attributes", "[]"]],
+  [["--language", "german please"]],
 ])("%j is refused with a usage error", (args) => {
   expect(() => parseOptions(args, {})).toThrow(UsageError);
 });

@@ -5,7 +5,7 @@ import { type ComponentProps, type ReactNode, StrictMode } from "react";
 import { onTestFinished } from "vitest";
 import { MemoryRoom } from "../../support/doubles/memory-transport.ts";
 
-type OpenOptions = Pick<ComponentProps<typeof ParleyProvider>, "http"> & { readonly room?: MemoryRoom };
+type OpenOptions = Pick<ComponentProps<typeof ParleyProvider>, "http" | "listens"> & { readonly room?: MemoryRoom };
 
 /**
  * Renders a tree below a provider with a room in memory, in StrictMode as in development. Resolves once the worker has

@@ -1,8 +1,9 @@
 // @vitest-environment happy-dom
-import { useTalk, useVoice } from "@parley/react";
-import { act } from "@testing-library/react";
+import { ParleyProvider, useTalk, useVoice } from "@parley/react";
+import { act, cleanup, render, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { MemoryRoom } from "../../support/doubles/memory-transport.ts";
 import { openTalk, say } from "./open-talk.tsx";
 
 let voice: ReturnType<typeof useVoice>;
@@ -29,6 +30,23 @@ test("a page that stops listening tells the worker so", async () => {
   await act(async () => voice.listen(false));
 
   await expect.poll(() => room.all("configuration").at(-1)?.listens).toBe(false);
+});
+
+test("a page that plays no sound says so in its first Configuration", async () => {
+  const room = await openTalk(<Voice />, { listens: false });
+
+  expect(room.all("configuration").map(({ listens }) => listens)).toEqual([false]);
+});
+
+test("why the client cannot be opened is shown as a problem", async () => {
+  render(
+    <ParleyProvider room={new MemoryRoom().transport} features={["permission"]}>
+      <Voice />
+    </ParleyProvider>,
+  );
+  onTestFinished(cleanup);
+
+  await waitFor(() => expect(talk.problem).toBe('"permission" is not a feature. Did you mean "permissions"?'));
 });
 
 test("stop ends the whole answer, or only its sound", async () => {

@@ -27,7 +27,7 @@ async function post(token: TokenAccess, body: unknown, headers: Record<string, s
   return ask(token, { method: "POST", url: "/token", payload: body as string, headers: { ...type, ...headers } });
 }
 
-const OPEN: TokenAccess = { isOpen: true, secret: undefined };
+const OPEN: TokenAccess = { isOpen: true, secret: undefined, agents: () => ["billing"] };
 const GUARDED: TokenAccess = { isOpen: false, secret: SECRET };
 
 test("in development anyone gets the right to join one room, and nothing else", async () => {
@@ -48,6 +48,25 @@ test("in development anyone gets the right to join one room, and nothing else", 
   });
 });
 
+test("a token carries the participant's name, attributes and metadata, and the agent that was asked for", async () => {
+  const metadata = '{"customer":7}';
+  const asked = { room: "kitchen", identity: "alice", name: "Ana", attributes: { tier: "gold" }, metadata };
+
+  const { body } = await post(OPEN, { ...asked, agent: "billing" });
+  const claims = await new TokenVerifier(livekit.apiKey, livekit.apiSecret).verify(body["token"] ?? "");
+
+  expect(claims).toMatchObject({ name: "Ana", attributes: { tier: "gold", agent: "billing" }, metadata });
+  expect(claims.roomConfig).toMatchObject({ agents: [{ metadata }] });
+});
+
+test("metadata that is no object is only the participant's", async () => {
+  const { body } = await post(OPEN, { room: "kitchen", identity: "alice", metadata: "from the app" });
+  const claims = await new TokenVerifier(livekit.apiKey, livekit.apiSecret).verify(body["token"] ?? "");
+
+  expect(claims).toMatchObject({ metadata: "from the app" });
+  expect(claims.roomConfig).toBeUndefined();
+});
+
 test.each([
   [{}, "room: expected a string; identity: expected a string"],
   [{ room: "", identity: "a" }, "room: expected a non-empty string"],
@@ -58,6 +77,20 @@ test.each([
   [{ room: "r", identity: "a\ud800" }, "identity: expected no lone surrogates"],
   [{ room: "\udc00", identity: "a" }, "room: expected no lone surrogates"],
   [{ room: "r", identity: "a", roomAdmin: true }, "roomAdmin: unknown field"],
+  [{ room: "r", identity: "a", nmae: "Ana" }, 'nmae: unknown field. Did you mean "name"?'],
+  [{ room: "r", identity: "a", name: "ä".repeat(129) }, "name: expected at most 256 bytes"],
+  [{ room: "r", identity: "a", name: "" }, "name: expected a non-empty string"],
+  [{ room: "r", identity: "a", attributes: { tier: 5 } }, "attributes.tier: expected a string"],
+  [{ room: "r", identity: "a", attributes: "gold" }, "attributes: expected an object of strings"],
+  [{ room: "r", identity: "a", attributes: { a: "x".repeat(65_536) } }, "attributes: expected at most 65536 bytes"],
+  [{ room: "r", identity: "a", metadata: {} }, "metadata: expected a string"],
+  [{ room: "r", identity: "a", metadata: "x".repeat(524_289) }, "metadata: expected at most 524288 bytes"],
+  [
+    { room: "r", identity: "a", agent: "billing", attributes: { agent: "default" } },
+    "agent: the attribute agent names another agent",
+  ],
+  [{ room: "r", identity: "a", agent: "biling" }, 'agent: there is no agent "biling". Did you mean "billing"?'],
+
   ["[]", "body: Invalid input: expected object, received array"],
   ["{", "Body is not valid JSON but content-type is set to 'application/json'"],
 ])("the error for a bad request contains the field: %j", async (body, error) => {
@@ -65,7 +98,7 @@ test.each([
 });
 
 test("a body beyond the limit is refused", async () => {
-  expect((await post(OPEN, { room: "r".repeat(70_000), identity: "a" })).status).toBe(413);
+  expect((await post(OPEN, { room: "r".repeat(1_100_000), identity: "a" })).status).toBe(413);
 });
 
 test("tokens for another LiveKit are issued to whoever knows TOKEN_SECRET", async () => {

@@ -8,6 +8,7 @@ const schema = z.strictObject({
   apiKey: z.number().optional(),
   model: z.strictObject({ maxTokens: z.number(), url: z.url() }).partial().optional(),
   list: z.array(z.number()).optional(),
+  phrases: z.record(z.string().regex(/^[a-z]{2}$/u, "expected a language such as en"), z.string()).optional(),
 });
 
 const describe = (value: unknown) =>
@@ -17,6 +18,12 @@ test("a wrong value is described by its path and its type", () => {
   expect(describe({ model: { maxTokens: "many" }, list: ["a"] })).toEqual([
     'model.maxTokens: expected number, got "many"',
     'list.0: expected number, got "a"',
+  ]);
+});
+
+test("a wrong key is described by what was expected of it", () => {
+  expect(describe({ phrases: { english: "x" } })).toEqual([
+    'phrases.english: expected a language such as en, got "english"',
   ]);
 });
 

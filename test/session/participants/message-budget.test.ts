@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createId } from "../../../src/lib/id.ts";
-import type { MessageBody } from "../../../src/protocol/messages/messages.ts";
+import { type MessageBody, MESSAGES } from "../../../src/protocol/messages/messages.ts";
 import { MessageBudget } from "../../../src/session/participants/message-budget.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
@@ -157,6 +157,22 @@ test("a flood of progress is reported once, and costs its participant no message
 
   await expect.poll(() => fake.recorder.turns.size).toBe(2);
   expect(errors().filter(({ code }) => code === 429)).toMatchObject([{ originatingId: id }]);
+});
+
+test("progress costs no message, even if its body precedes its type, as in maps with sorted keys", async () => {
+  const { fake, say, onRequest } = room();
+  const requests: string[] = [];
+  onRequest(({ id }) => void requests.push(id));
+  say(userMessage());
+  await expect.poll(() => requests).toHaveLength(1);
+  const [id = ""] = requests;
+  const type = MESSAGES.tool_use_progress.number;
+  const bytes = pack({ body: { id, log: "line" }, conversationId: "", meta: {}, stanzaId: 0, type });
+  for (let line = 0; line < 400; line++) fake.session.handle({ type: "packet", from: USER, bytes });
+  say(userMessage("heard"));
+  say({ type: "tool_use_result", body: { id, success: true, result: {} } });
+
+  await expect.poll(() => fake.recorder.turns.size).toBe(2);
 });
 
 test.each([

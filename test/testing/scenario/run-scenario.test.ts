@@ -170,6 +170,21 @@ test.each([
     "turns: [{ user: Hi, model: Hello., expect: { calls: bok, absent: true } }]\n",
     /expect\.bok: there is no tool "bok"\. Did you mean "book"\?/,
   ],
+  [
+    "a tool that must be called, and that there is not",
+    "turns: [{ user: Hi, model: Hello., expect: { calls: bok } }]\n",
+    /expect\.bok: there is no tool "bok"\. Did you mean "book"\?/,
+  ],
+  [
+    "a mock of a tool that there is not",
+    "mocks: { bok: { answer: 1 } }\nturns: [{ user: Hi, model: Hello. }]\n",
+    /mocks\.bok: the agent has no such tool; add a description to create one\. Did you mean "book"\?/,
+  ],
+  [
+    "a permission answer that there is not",
+    "permission: aprove\nturns: [{ user: Hi, model: Hello. }]\n",
+    /permission\.\*\.answer: expected one of .*"approve".*, got "aprove"/,
+  ],
   ["two behaviors at once", "device: { a: { never: true, late: 5 } }\nturns: [{ user: Hi }]\n", /one of late, twice/],
   ["no YAML", "turns: [", /a\.talk\.yaml/],
   [

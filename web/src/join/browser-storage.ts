@@ -15,8 +15,8 @@ export function loadOpenTalk(): OpenTalk | undefined {
   return read<OpenTalk>(sessionStorage, OPEN);
 }
 
-export function saveOpenTalk({ room, identity, token, livekitUrl }: OpenTalk): void {
-  sessionStorage.setItem(OPEN, JSON.stringify({ room, identity, token, livekitUrl }));
+export function saveOpenTalk({ room, identity, about, token, livekitUrl }: OpenTalk): void {
+  sessionStorage.setItem(OPEN, JSON.stringify({ room, identity, about, token, livekitUrl }));
   localStorage.setItem(NAME, JSON.stringify(identity));
   const others = loadRooms().filter((each) => each !== room);
   localStorage.setItem(ROOMS, JSON.stringify([room, ...others].slice(0, MAX_ROOMS)));

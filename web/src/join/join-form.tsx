@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from "react";
-import { type JoinError, type JoinedTalk, joinTalk, toJoinError } from "./join-talk.ts";
+import { type About, type JoinError, type JoinedTalk, joinTalk, toJoinError } from "./join-talk.ts";
+import { MoreFields } from "./more-fields.tsx";
 import { loadName, loadRooms } from "./browser-storage.ts";
 
 interface JoinFormProps {
@@ -18,6 +19,7 @@ function firstRoom(): string {
 export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): ReactNode {
   const [name, setName] = useState(loadName);
   const [room, setRoom] = useState(() => first ?? firstRoom());
+  const [about, setAbout] = useState<About>({});
   const [secret, setSecret] = useState("");
   const [failure, setFailure] = useState(problem);
   const [isJoining, setJoining] = useState(false);
@@ -28,7 +30,7 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
     setJoining(true);
     setFailure(undefined);
     try {
-      onJoined(await joinTalk({ room: room.trim(), identity: name.trim() }, secret));
+      onJoined(await joinTalk({ room: room.trim(), identity: name.trim(), about }, secret));
     } catch (error) {
       setFailure(toJoinError(error));
       setJoining(false);
@@ -68,6 +70,7 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
             ))}
           </datalist>
         </label>
+        <MoreFields about={about} onChange={setAbout} />
         {failure?.wantsSecret === true && (
           <label className="field">
             The worker's secret

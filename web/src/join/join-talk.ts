@@ -1,9 +1,20 @@
 import { ConnectionError, ConnectionErrorReason, Room } from "livekit-client";
 
-/** A room and the participant's identity in it. */
+/** The optional fields of the join form, as they were typed. Empty texts count as absent. */
+export interface About {
+  readonly agent?: string;
+  readonly name?: string;
+  readonly language?: string;
+  /** A JSON object of strings. */
+  readonly attributes?: string;
+  readonly metadata?: string;
+}
+
+/** A room and the participant in it. */
 export interface Place {
   readonly room: string;
   readonly identity: string;
+  readonly about?: About | undefined;
 }
 
 /** A conversation that this page has joined or is joining. */
@@ -41,13 +52,12 @@ export function toJoinError(error: unknown): JoinError {
  *
  * @param secret the worker's `TOKEN_SECRET`, if it has one
  */
-export async function joinTalk({ room, identity }: Place, secret: string): Promise<JoinedTalk> {
+export async function joinTalk({ room, identity, about = {} }: Place, secret: string): Promise<JoinedTalk> {
   const headers = { "content-type": "application/json", ...(secret !== "" && { authorization: `Bearer ${secret}` }) };
-  const response = await fetch("/token", { method: "POST", headers, body: JSON.stringify({ room, identity }) }).catch(
-    (cause: unknown) => {
-      throw new JoinError("The worker does not answer. Start it with npm start, then join again.", { cause });
-    },
-  );
+  const body = JSON.stringify({ ...toRequest(about), room, identity });
+  const response = await fetch("/token", { method: "POST", headers, body }).catch((cause: unknown) => {
+    throw new JoinError("The worker does not answer. Start it with npm start, then join again.", { cause });
+  });
   const answer = (await response.json().catch(() => ({}))) as { token?: string; livekitUrl?: string; error?: string };
   if (response.status === 401)
     throw new JoinError(
@@ -58,7 +68,21 @@ export async function joinTalk({ room, identity }: Place, secret: string): Promi
     );
   const { token, livekitUrl, error = `The worker answered with HTTP ${response.status}.` } = answer;
   if (token === undefined || livekitUrl === undefined) throw new JoinError(error);
-  return { room, identity, token, livekitUrl, secret, liveKit: createRoom() };
+  return { room, identity, about, token, livekitUrl, secret, liveKit: createRoom() };
+}
+
+/** Returns the fields of a request for a token. @throws {JoinError} if the attributes are not JSON */
+function toRequest({ agent, name, attributes, metadata }: About): object {
+  try {
+    return {
+      ...(agent && { agent }),
+      ...(name && { name }),
+      ...(metadata && { metadata }),
+      ...(attributes && { attributes: JSON.parse(attributes) as unknown }),
+    };
+  } catch (cause) {
+    throw new JoinError('Attributes: enter a JSON object of texts, such as {"tier": "gold"}.', { cause });
+  }
 }
 
 /** Connects to the LiveKit room. Rejects with an error that explains in one sentence what to do. */

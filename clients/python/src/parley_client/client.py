@@ -12,9 +12,10 @@ from . import ask as asking
 from .attachment import Attachment
 from .emitter import Emitter
 from .errors import Internal, InvalidState, Malformed, ParleyError, Unavailable
-from .events import Connected, Disconnected, ErrorEvent, PermissionClosed
-from .limits import ANNOUNCED_TOOLS, ID_LENGTH
-from .messages import Configuration, ControlStop, ControlVariation, ErrorMessage, PermissionWord, UserMessage
+from .events import EVENTS, Connected, Disconnected, ErrorEvent, PermissionClosed
+from .known_names import WORKER_FEATURES, require_known
+from .limits import ANNOUNCED_TOOLS, ID_LENGTH, LANGUAGE_TAG
+from .messages import Body, Configuration, ControlStop, ControlVariation, ErrorMessage, PermissionWord, UserMessage
 from .permissions import PermissionAnswer, PermissionHandler, PermissionPorts, Permissions, to_response
 from .room.agent_link import AgentLink, LinkPorts, LossReason
 from .room.transport import Peer, RoomTransport, Transport, Way
@@ -45,6 +46,14 @@ class Options:
     """If False, the tools are not announced. The worker then only requests tools that are defined in its own files and
     that a client may run."""
     on_permission: PermissionHandler | None = None
+    listens: bool = True
+    """Whether this client plays the agent's audio. While nobody in the room does, answers arrive as text,
+    immediately."""
+
+    def __post_init__(self) -> None:
+        require_known(self.features, WORKER_FEATURES, "a feature")
+        if self.language is not None and not LANGUAGE_TAG.fullmatch(self.language):
+            raise TypeError(f'language: expected a BCP 47 tag such as en-GB, got "{self.language}"')
 
 
 class Parley:
@@ -217,7 +226,11 @@ class Parley:
     def on(self, event: type[Event], handler: Callable[[Event], object]) -> Callable[[], None]:
         """Calls `handler`, which may be a coroutine function, for each event of the given class: a class from
         `events`, or from `messages` for the worker's raw messages (`Body` for all of them). The returned function
-        removes the handler."""
+        removes the handler. Raises TypeError for anything else."""
+        if event not in EVENTS and not (isinstance(event, type) and issubclass(event, Body)):
+            names = [each.__name__ for each in (*EVENTS, *Body.__subclasses__())]
+            require_known([getattr(event, "__name__", str(event))], names, "an event")
+            raise TypeError(f"{event!r} is not an event: expected a class from events or messages")
         return self._events.on(event, handler)
 
     async def when_connected(self, timeout: float) -> None:
@@ -289,6 +302,7 @@ class Parley:
             client_version=f"parley-client (Python) {__version__}",
             preferred_language=options.language,
             device=options.device,
+            listens=None if options.listens else False,
             features=list(dict.fromkeys(asked)),
             tools=[tool.announcement for tool in self._tools.values()] if options.announce else None,
         )

@@ -5,13 +5,15 @@ import contextlib
 import json
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from livekit import rtc
 
 from .client import Options, Parley, to_transport
 from .errors import Unavailable
+from .known_names import require_known
 from .permissions import PermissionHandler
 from .room.transport import Transport
 from .tools.tool import Tool
@@ -28,6 +30,7 @@ class ClientOptions(TypedDict, total=False):
     device: Any
     announce: bool
     on_permission: PermissionHandler
+    listens: bool
 
 
 async def connect(
@@ -40,8 +43,9 @@ async def connect(
     """Creates a client of the Parley worker in a room. The caller must close it.
 
     Waits until a worker has acknowledged the client, unless the room is not connected yet or `wait_for_agent` is 0.
-    Raises Unavailable after `wait_for_agent` seconds.
+    Raises Unavailable after `wait_for_agent` seconds, and TypeError for an unknown option.
     """
+    require_known(options, [field.name for field in fields(Options)], "an option of connect")
     transport = to_transport(room)
     parley = Parley(transport, Options(**options), tools)
     try:
@@ -64,8 +68,9 @@ async def join(
 ) -> AsyncIterator[Parley]:
     """Joins a LiveKit room for text only, connects to its Parley worker, and leaves the room on exit.
 
-    Raises Unavailable if the room cannot be joined or has no worker.
+    Raises Unavailable if the room cannot be joined or has no worker, and TypeError for an unknown option.
     """
+    options.setdefault("listens", False)
     room = rtc.Room()
     try:
         await room.connect(url, token, rtc.RoomOptions(auto_subscribe=False))
@@ -85,13 +90,26 @@ class Ticket(NamedTuple):
     token: str
 
 
-async def fetch_token(worker: str, *, room: str, identity: str, secret: str | None = None) -> Ticket:
+async def fetch_token(
+    worker: str,
+    *,
+    room: str,
+    identity: str,
+    secret: str | None = None,
+    name: str | None = None,
+    attributes: Mapping[str, str] | None = None,
+    metadata: str | None = None,
+    agent: str | None = None,
+) -> Ticket:
     """Requests a token for a room from the worker's HTTP server. `secret` is the worker's TOKEN_SECRET, if it has
-    one. Raises Unavailable with a message that says what to do."""
-    return await asyncio.to_thread(_fetch_token, worker, {"room": room, "identity": identity}, secret)
+    one. `name`, `attributes` and `metadata` are the participant's; `agent` is the agent that serves a new room. Raises
+    Unavailable with a message that says what to do."""
+    about = {"name": name, "attributes": attributes, "metadata": metadata, "agent": agent}
+    given = {key: value for key, value in about.items() if value is not None}
+    return await asyncio.to_thread(_fetch_token, worker, {"room": room, "identity": identity, **given}, secret)
 
 
-def _fetch_token(worker: str, body: dict[str, str], secret: str | None) -> Ticket:
+def _fetch_token(worker: str, body: Mapping[str, object], secret: str | None) -> Ticket:
     headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {secret}"} if secret else {})
     request = urllib.request.Request(f"{worker}/token", json.dumps(body).encode(), headers)
     try:

@@ -78,3 +78,6 @@ class ErrorEvent:
     error: ParleyError
     originating_id: str | None = None
     """The id of the message that the error is about."""
+
+
+EVENTS = (Connected, Disconnected, ToolCall, ToolResult, AnswerEnd, PermissionClosed, ErrorEvent)

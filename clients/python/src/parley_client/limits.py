@@ -22,3 +22,4 @@ DEFAULT_TIMEOUT_MS = 30_000
 MAX_TIMEOUT_MS = 600_000
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")

@@ -40,11 +40,17 @@ export class TalkClient extends ObservableStore {
   #room: Room | undefined;
   #isKnown = false;
   #worker: WorkerVoice = {};
-  #listens = true;
+  #listens: boolean;
   #problem: string | undefined;
   #closing: ReturnType<typeof setTimeout> | undefined;
   #closed: Promise<void> = Promise.resolve();
   #offs: readonly (() => void)[] = [];
+
+  /** @param listens whether the page plays the agent's audio, until `listen` is called */
+  constructor(listens = true) {
+    super();
+    this.#listens = listens;
+  }
 
   get parley(): Parley | undefined {
     return this.#parley;
@@ -88,7 +94,13 @@ export class TalkClient extends ObservableStore {
       // A client that is not in the room is not notified when requests are answered.
       this.permissions.clear();
       this.#parley.rejoin(room);
-    } else if (isOther) void this.#closed.then(() => this.#connect(room, options));
+    } else if (isOther) {
+      const connecting = this.#closed.then(() => this.#connect(room, options));
+      connecting.catch((error: unknown) => {
+        this.#problem = error instanceof Error ? error.message : String(error);
+        this.changed();
+      });
+    }
     this.changed();
     return () => {
       this.#closing = setTimeout(() => this.#close(), 0);
@@ -157,10 +169,9 @@ export class TalkClient extends ObservableStore {
   async #connect(room: Room, options: ParleyOptions): Promise<void> {
     if (this.#room !== room || this.#parley) return;
     const features = [...FEATURES, ...(options.features ?? [])];
-    const parley = await connect(room, { ...options, features, waitForAgentMs: 0 });
+    const parley = await connect(room, { ...options, features, listens: this.#listens, waitForAgentMs: 0 });
     if (this.#room !== room) return parley.close();
     this.#parley = parley;
-    if (!this.#listens) parley.listen(false);
     for (const tool of this.#tools.keys()) this.#register(tool, parley);
     this.#isKnown = parley.isConnected;
     this.#offs = [

@@ -88,6 +88,12 @@ def tool(
             described = inspect.cleandoc(description or function.__doc__ or "")
             if not 0 < len(described) <= DESCRIPTION_LENGTH:
                 raise TypeError(f"expected a docstring or a description, of at most {DESCRIPTION_LENGTH} characters")
+            for field, word, words in (
+                ("execution", execution, ("client", "either")),
+                ("scope", scope, ("own", "room")),
+            ):
+                if word not in words:
+                    raise TypeError(f'{field}: expected one of {", ".join(words)}, got "{word}"')
             tool_input = to_input(function, input)
             announcement: Json = {"name": tool_name, "description": described, "inputSchema": tool_input.schema}
             announcement |= {} if execution == "client" else {"execution": execution}
