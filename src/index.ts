@@ -1,9 +1,23 @@
 // The public API of the package `parley`, which tools, agents and the config file import under that name, even inside
 // this repository.
 
-export { type AgentParticipant, type AgentSession, type LocalTime } from "./agent/agent-session.ts";
+export {
+  type AgentParticipant,
+  type AgentSession,
+  type ContinueConversation,
+  type LaterRoom,
+  type LocalTime,
+} from "./agent/agent-session.ts";
 export { type Agent, type AgentDefinition, defineAgent } from "./agent/define-agent.ts";
-export { type HookContext, type SessionEnded, type SessionStarted, type TurnEnded } from "./agent/hooks.ts";
+export {
+  type HookContext,
+  type LiveHookContext,
+  type SessionEnded,
+  type SessionStarted,
+  type TurnEnded,
+} from "./agent/hooks.ts";
+// Exported with `*`, so that authors can add fields to `SessionState` in the module "parley".
+export * from "./conversation/state/session-state.ts";
 export { type JsonObject, type JsonValue } from "./lib/json.ts";
 export { type ResultBlock, toolResult, type ToolResult, type ToolResultParts } from "./protocol/tool-result.ts";
 export {

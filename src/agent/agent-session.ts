@@ -1,3 +1,4 @@
+import type { State } from "../conversation/state/session-state.ts";
 import type { JsonObject } from "../lib/json.ts";
 
 /** The session, as passed to an instructions function. The function is called again when any of this changes. */
@@ -10,7 +11,24 @@ export interface AgentSession {
   readonly metadata: JsonObject;
   /** The room's metadata; `{}` if it is not a JSON object. */
   readonly roomMetadata: JsonObject;
+  /** The session's state, as tools and hooks have changed it. */
+  readonly state: State;
 }
+
+/** A room whose name an earlier room had. */
+export interface LaterRoom {
+  readonly name: string;
+  /** LiveKit's id of the room. */
+  readonly roomSid: string;
+  /** The room's metadata; `{}` if it is not a JSON object. */
+  readonly metadata: JsonObject;
+}
+
+/**
+ * Decides whether a room continues the conversation of an earlier room of the same name. `participants` are those in
+ * the room when the first one has joined, or nobody if that takes more than 5 s.
+ */
+export type ContinueConversation = (room: LaterRoom, participants: readonly AgentParticipant[]) => boolean;
 
 export interface AgentParticipant {
   readonly identity: string;
@@ -58,6 +76,11 @@ export interface RoomSnapshot {
   readonly name: string;
   readonly metadata: string;
   readonly participants: readonly SeenParticipant[];
+}
+
+/** Returns the attributes that are neither LiveKit's nor Parley's own. */
+export function ownAttributes(attributes: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => !/^(?:lk|parley)\./u.test(name)));
 }
 
 export function localTimeAt(moment: Date, timeZone: string | undefined): LocalTime {

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import type { EndReason } from "../conversation/session-end.ts";
+import type { State, StateAccess } from "../conversation/state/session-state.ts";
 import type { SpokenTurn } from "../conversation/spoken-turn.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { AgentParticipant } from "./agent-session.ts";
 
 /** Identifies the session that a hook is called for. */
 interface HookedSession {
-  /** The id of the session. It is the same for later rooms of this name, unless `continueConversation` is false. */
+  /** The id of the session. It is the same for later rooms of this name, unless `continueConversation` decides otherwise. */
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;
@@ -52,6 +53,8 @@ export interface SessionEnded extends HookedSession {
   readonly turns: readonly SpokenTurn[];
   /** The number of older turns that are not in `turns`. */
   readonly turnsLeftOut: number;
+  /** The session's state; `{}` if it was never changed. */
+  readonly state: State;
   /** The totals for all turns, by model. */
   readonly usage: readonly (TokenUsage & { readonly model: string })[];
 }
@@ -61,10 +64,19 @@ export interface HookContext {
   readonly signal: AbortSignal;
 }
 
-type Hook<Data> = (data: Data, context: HookContext) => unknown;
+/** The context of a hook that is called while the session continues. */
+export interface LiveHookContext extends HookContext {
+  /**
+   * The session's state. Changes take effect at once. If the turn that `onTurnEnd` is called for is replaced (regenerate,
+   * edit), the changes are undone.
+   */
+  readonly session: StateAccess;
+}
 
-const hook = <Data>() =>
-  z.custom<Hook<Data>>((value) => typeof value === "function", "expected a function").exactOptional();
+type Hook<Data, Context> = (data: Data, context: Context) => unknown;
+
+const hook = <Data, Context>() =>
+  z.custom<Hook<Data, Context>>((value) => typeof value === "function", "expected a function").exactOptional();
 
 /**
  * Functions that the worker calls when something happens in a session. They receive plain data, and no turn waits for
@@ -72,17 +84,17 @@ const hook = <Data>() =>
  */
 export const hookFields = {
   /** Called once the agent and the first participant are in the room. */
-  onSessionStart: hook<SessionStarted>(),
+  onSessionStart: hook<SessionStarted, LiveHookContext>(),
   /** Called after a turn and the speech of its answer have ended, for any reason, and both are stored. */
-  onTurnEnd: hook<TurnEnded>(),
+  onTurnEnd: hook<TurnEnded, LiveHookContext>(),
   /** Called when the room has ended. */
-  onSessionEnd: hook<SessionEnded>(),
+  onSessionEnd: hook<SessionEnded, HookContext>(),
 };
 
 export interface Hooks {
-  readonly onSessionStart?: Hook<SessionStarted>;
-  readonly onTurnEnd?: Hook<TurnEnded>;
-  readonly onSessionEnd?: Hook<SessionEnded>;
+  readonly onSessionStart?: Hook<SessionStarted, LiveHookContext>;
+  readonly onTurnEnd?: Hook<TurnEnded, LiveHookContext>;
+  readonly onSessionEnd?: Hook<SessionEnded, HookContext>;
 }
 
 /** Returns the agent's hooks. A hook that the agent does not define is taken from parley.config.ts. */

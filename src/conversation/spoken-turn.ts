@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../lib/json.ts";
 import type { CallState, ExtraAnswer } from "./call.ts";
+import type { FieldChanges } from "./state/state-change.ts";
 import type { TurnState } from "./turn-record.ts";
 import type { TurnTimings } from "./turn-timings.ts";
 
@@ -22,8 +23,10 @@ export interface SpokenTool {
   readonly result?: JsonValue;
   /** What clients received for display. */
   readonly display?: JsonObject;
+  /** How the call changed the session's state, by field. */
+  readonly stateChange?: FieldChanges;
   /**
-   * The JSON size of the omitted `input`, `logs`, `result` and `display`. Set if the turn's calls together are too
+   * The JSON size of the omitted `input`, `logs`, `result`, `display` and `stateChange`. Set if the turn's calls together are too
    * large.
    */
   readonly leftOutBytes?: number;

@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import type { StateAccess } from "../conversation/state/session-state.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { CallEnd, type CallLine } from "./agent/call-end.ts";
 import { followCurrentAgent } from "./agent/follow-current-agent.ts";
@@ -11,6 +12,7 @@ import type { SessionStore } from "./session-store.ts";
 import { Session } from "./session.ts";
 import { BUDGET_NAMES } from "./spending/budget.ts";
 import { Spending } from "./spending/spending.ts";
+import { LiveState } from "./state/live-state.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { CountedLog } from "./wire/counted-log.ts";
 import { Outbox } from "./wire/outbox.ts";
@@ -46,6 +48,13 @@ export interface SessionWorld extends Pick<
 export interface AssembledSession {
   readonly session: Session;
   readonly callEnd: CallEnd | undefined;
+  /**
+   * Returns a hook's access to the session's state.
+   *
+   * @param turnId the turn whose replacement undoes the hook's changes; `null` if none does
+   * @param signal the hook's signal. After it is aborted, the state can no longer be changed
+   */
+  readonly stateOf: (turnId: string | null, signal: AbortSignal) => StateAccess;
   /** Ends the session (`Session.close`) and stores what is pending. */
   readonly close: (graceMs: number) => Promise<void>;
 }
@@ -54,6 +63,8 @@ export interface AssembledSession {
 export function assembleSession(world: SessionWorld): AssembledSession {
   const { sessionId, conversationId, store, agents, link, line, logger, memories } = world;
   const { recorder, archive, restored } = store;
+  const state = new LiveState({ stored: store.state, schema: world.policy.state, logger });
+  agents?.readStateFrom(state);
   const callEnd = line && new CallEnd(line, logger);
   const { policy, serverTools, liveTools } = followAgents(world, callEnd, () => session);
   const unsent = new CountedLog(logger, "sending message failed");
@@ -81,6 +92,7 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     permissionStore: store.permissions,
     restored,
     archive,
+    state,
     watchers: [(event) => telemetry.watch(event), ...store.watchers, ...world.watchers],
     telemetry,
     voice: world.voice && telemetry.observeVoice(world.voice),
@@ -99,7 +111,9 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     await spending.close();
     await store.close();
   };
-  return { session, callEnd, close };
+  const stateOf: AssembledSession["stateOf"] = (turnId, signal) =>
+    state.accessOfHook({ turnId, signal, store: (change) => recorder.storeStateChange(change) });
+  return { session, callEnd, stateOf, close };
 }
 
 /**

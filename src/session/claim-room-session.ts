@@ -4,7 +4,8 @@ import { createId } from "../lib/id.ts";
 import { agentIdentity } from "../protocol/conversation-id.ts";
 import type { Sql } from "../store/database/pool.ts";
 import { startNewSession } from "../store/sessions/start-new-session.ts";
-import { claimSession, findLease, releaseLease } from "../store/sessions/leases.ts";
+import { claimSession, findLease, moveToRoom, releaseLease } from "../store/sessions/leases.ts";
+import { hasRecentTurn } from "../store/turns/find-turns.ts";
 import type { SessionRoom } from "../store/sessions/session-rooms.ts";
 import type { SessionRecord } from "../store/sessions/sessions.ts";
 import type { SessionWorld } from "./assemble-session.ts";
@@ -23,12 +24,13 @@ const LIVING_RENEWALS = 2;
 export interface ClaimOptions extends Pick<SessionWorld, "conversationId" | "room" | "roomSid" | "logger"> {
   readonly sql: Sql;
   /**
-   * Whether this room continues the session of an earlier room of the same name. If `false`, the earlier session is
-   * ended, and this room starts a new one, which requires `roomSid`.
+   * Whether this room continues the session of an earlier room of the same name: always, never, if the last turn there
+   * ended at most `withinMs` ago, or as the function decides, which never rejects. If not, the earlier session is ended,
+   * and this room starts a new one. Without `roomSid`, it always continues.
    *
    * @defaultValue true
    */
-  readonly continues?: boolean | undefined;
+  readonly continues?: boolean | { readonly withinMs: number } | (() => Promise<boolean>) | undefined;
   /** Whether a webhook reports the session's end to the operator's server. @defaultValue false */
   readonly hasEndWebhook?: boolean | undefined;
   /** Identifies this worker in the lease. */
@@ -65,10 +67,12 @@ export async function claimRoomSession(options: ClaimOptions): Promise<RoomSessi
   const isOwnerAlive = watchOwner(options);
   while (performance.now() < giveUpAt) {
     const claimedAt = performance.now();
-    const request = { sessionId: createId(), conversationId, room, roomSid, owner, leaseMs, continues };
-    const record = await claimSession(sql, { ...request, participantIdentity: null });
+    const request = { sessionId: createId(), conversationId, room, roomSid, owner, leaseMs };
+    const always = continues === true;
+    const record = await claimSession(sql, { ...request, continues: always, participantIdentity: null });
     if (record) {
-      const isContinued = roomSid === undefined || !record.isOfEarlierRoom;
+      const isContinued =
+        roomSid === undefined || !record.isOfEarlierRoom || (await continuesEarlier(options, record, roomSid));
       const session = isContinued
         ? toRoomSession(options, record, claimedAt)
         : await replaceEarlierSession(options, record, roomSid);
@@ -92,6 +96,21 @@ function watchOwner({ sql, conversationId, link }: ClaimOptions): () => Promise<
     seen = lease;
     return lease !== undefined && renewals >= LIVING_RENEWALS && link.keepsSession(agentIdentity(lease.owner));
   };
+}
+
+/** Decides whether the room continues an earlier room's session. If so, the session belongs to this room from then on. */
+async function continuesEarlier(
+  { sql, continues }: ClaimOptions,
+  { id: sessionId, epoch }: SessionRecord,
+  roomSid: string,
+): Promise<boolean> {
+  const writer = { sql, lease: { sessionId, epoch } };
+  const isContinued =
+    typeof continues === "object"
+      ? await hasRecentTurn(sql, { sessionId, ...continues })
+      : typeof continues === "function" && (await continues());
+  if (isContinued) await moveToRoom(writer, { roomSid });
+  return isContinued;
 }
 
 function toRoomSession(

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { SessionWriter } from "../store/sessions/session-writer.ts";
+import { loadState } from "../store/sessions/session-state.ts";
 import { storeFirstAgent, storeLanguage, storeSessionAgent, loadLanguages } from "../store/sessions/sessions.ts";
 import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
 import { publishAfterStored } from "./events/publish-after-stored.ts";
@@ -46,6 +47,7 @@ export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<
     maxBytes: policy.context.budgetTokens * BYTES_A_TOKEN,
   });
   const restored = await restore(writer, { archive, resultMaxBytes: policy.toolResultMaxBytes });
+  const state = await loadState(sql, { sessionId });
   const languages = await loadLanguages(sql, { sessionId });
   const stanzas = await StanzaCounter.open((count) => reserveStanzas(writer, { count }));
   const publish = createEventPublisher({ writer, logger });
@@ -63,6 +65,7 @@ export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<
     stanzas,
     sentBefore,
     restored,
+    state,
     languages,
     storeLanguage: (identity, language) => storeLanguage(writer, { identity, language }),
     storeFirstAgent: async (served) => roomSid && (await storeFirstAgent(writer, { ...served, roomSid })),

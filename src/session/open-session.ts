@@ -1,13 +1,12 @@
 import { loadSessionAgent } from "../store/sessions/sessions.ts";
 import type { Begun } from "../store/sessions/session-rooms.ts";
-import { assembleSession, type SessionWorld } from "./assemble-session.ts";
+import { type AssembledSession, assembleSession, type SessionWorld } from "./assemble-session.ts";
 import { openDatabaseStore } from "./database-store.ts";
 import { SessionRoom } from "./ending/session-room.ts";
 import type { PermissionEvents } from "./permission/permission-store.ts";
 import { leasedLink } from "./record/leased-link.ts";
 import { type ClaimOptions, claimRoomSession, type RoomSession } from "./claim-room-session.ts";
 import type { RoomCloseReason } from "./room/room-input.ts";
-import type { Session } from "./session.ts";
 
 /** Without `roomSid`, neither handoffs nor the session's start and end are stored. */
 export interface OpenSessionOptions
@@ -19,8 +18,7 @@ export interface OpenSessionOptions
   readonly onLost: () => void;
 }
 
-export interface OpenedSession {
-  readonly session: Session;
+export interface OpenedSession extends Pick<AssembledSession, "session" | "stateOf"> {
   readonly sessionId: string;
   /** Stores the session's start in this room. Call this once a participant is present. */
   readonly begin: (agent: string) => Promise<Begun>;
@@ -73,7 +71,7 @@ async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: 
   const { policy, permissionEvents } = options;
   const store = await openDatabaseStore({ lease, sentBefore, roomSid, policy, permissionEvents, logger });
   const link = leasedLink(options.link, lease);
-  const { session, callEnd, close: closeSession } = assembleSession({ ...options, sessionId, store, link });
+  const { session, callEnd, stateOf, close: closeSession } = assembleSession({ ...options, sessionId, store, link });
   const { lastPosition } = store.restored;
   const sessionRoom = roomSid
     ? new SessionRoom({ writer, roomSid, lastPosition, hasEndWebhook: options.hasEndWebhook ?? false })
@@ -117,5 +115,15 @@ async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: 
     return { isNew: begun?.isNew ?? false, ended: [...ended, ...(begun?.ended ?? [])] };
   };
   const untilOwned = () => lease.untilOwned();
-  return { session, sessionId, pastTurns: lastPosition, begin, untilOwned, setCutOff, abandon, close: closeOnce };
+  return {
+    session,
+    stateOf,
+    sessionId,
+    pastTurns: lastPosition,
+    begin,
+    untilOwned,
+    setCutOff,
+    abandon,
+    close: closeOnce,
+  };
 }

@@ -7,6 +7,7 @@ import type { ConversationArchive } from "./record/conversation-archive.ts";
 import type { RoomLink } from "./room/room-link.ts";
 import type { VoicePort } from "./room/voice-port.ts";
 import type { SessionPolicy } from "./session-policy.ts";
+import type { LiveState } from "./state/live-state.ts";
 import type { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import type { Outbox } from "./wire/outbox.ts";
 
@@ -27,6 +28,7 @@ export interface SessionCore {
   readonly voice: VoicePort | undefined;
   readonly recorder: Recorder;
   readonly archive: ConversationArchive;
+  readonly state: LiveState;
   readonly telemetry: SessionTelemetry;
   readonly logger: Logger;
   /** Notifies the session's watchers. */

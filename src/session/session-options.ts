@@ -11,7 +11,17 @@ import type { SessionCore } from "./session-core.ts";
 import type { Spending } from "./spending/spending.ts";
 import type { CountTokens, OpenStream } from "./model/open-stream.ts";
 
-type Core = "sessionId" | "room" | "policy" | "serverTools" | "outbox" | "link" | "recorder" | "archive" | "logger";
+type Core =
+  | "sessionId"
+  | "room"
+  | "policy"
+  | "serverTools"
+  | "outbox"
+  | "link"
+  | "recorder"
+  | "archive"
+  | "state"
+  | "logger";
 
 /** What a session needs: the room, the store, the model and the config. */
 export interface SessionOptions extends Pick<SessionCore, Core>, Partial<Pick<SessionCore, "telemetry">> {

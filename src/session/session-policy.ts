@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { StateDetail } from "../conversation/call.ts";
 import type { PermissionPolicy } from "./permission/permission-desk.ts";
 import type { Budget, Prices } from "./spending/budget.ts";
@@ -16,6 +17,8 @@ export interface SessionPolicy {
   readonly budget?: Budget;
   /** @defaultValue no prices: only tokens are counted */
   readonly prices?: Prices;
+  /** The schema of the session's state. @defaultValue any JSON object */
+  readonly state?: z.ZodType | undefined;
   /** Limits of the context window. */
   readonly context: ContextLimits & {
     /** The size of the instructions and of Anthropic's server tools, which are part of every request. */

@@ -1,3 +1,4 @@
+import type { StoredState } from "../store/sessions/session-state.ts";
 import type { SessionAgent } from "../store/sessions/sessions.ts";
 import type { SessionWatcher } from "./events/session-event.ts";
 import type { PermissionStore } from "./permission/permission-store.ts";
@@ -18,6 +19,8 @@ export interface SessionStore {
   readonly sentBefore: number;
   /** What an earlier worker left unfinished, and the state to continue from. */
   readonly restored: Restored;
+  /** The session's state as it was stored when the session was opened. */
+  readonly state: StoredState;
   /** The languages chosen for participants, by identity. */
   readonly languages: ReadonlyMap<string, string>;
   /** @param language `undefined` removes the chosen language */

@@ -25,7 +25,7 @@ import { ModelCalls } from "./model/model-calls.ts";
 import { inheritedPart, isInterruptible, messageOf, participantOf, TurnQueue } from "./turns/turn-queue.ts";
 import type { NewTurn, TurnInput, UnfinishedTurn, VariationRequest } from "./turns/turn-queue.ts";
 import { SenderLabels } from "./turns/sender-labels.ts";
-import { addVariation, takeVariation } from "./turns/variation.ts";
+import { addVariation, readReplaced, takeVariation } from "./turns/variation.ts";
 import type { SessionCore } from "./session-core.ts";
 
 interface SessionTurnsOptions extends Omit<SessionCore, "sessionId" | "room" | "roomSid" | "serverTools"> {
@@ -285,10 +285,10 @@ export class SessionTurns {
     if ("turn" in input || !input.replaces) return undefined;
     const { position } = input.replaces;
     const { archive } = this.#options;
-    return Promise.all([archive.windowBefore(position), archive.reportedOutcomes(position)]).then(([window, late]) => {
+    return readReplaced(archive, position).then(({ window, late, undo }) => {
       this.#shown = this.#showing(window);
       this.#summarizer?.discard();
-      return withOpening(input, late);
+      return withOpening({ ...input, undo }, late);
     });
   }
 
@@ -303,6 +303,7 @@ export class SessionTurns {
       link,
       voice,
       recorder,
+      undone: "undo" in begin ? this.#options.state.undo(begin.undo) : undefined,
       shown: this.#shown,
       nextPosition: this.#lastPosition + 1,
       language: state?.language,

@@ -54,6 +54,7 @@ export class Session {
     const worded = [this.#permissions, forms];
     this.#calls = new SessionCalls({
       ...core,
+      agents,
       permissions: this.#permissions,
       forms,
       storeMedia: (call, kept) => media.storeResult(call, kept),
@@ -225,7 +226,19 @@ export class Session {
 }
 
 function createCore(options: SessionOptions, participants: Participants, emit: SessionCore["emit"]): SessionCore {
-  const { sessionId, room, roomSid = room, policy, serverTools, outbox, link, recorder, archive, logger } = options;
+  const {
+    sessionId,
+    room,
+    roomSid = room,
+    policy,
+    serverTools,
+    outbox,
+    link,
+    recorder,
+    archive,
+    state,
+    logger,
+  } = options;
   const { telemetry = new SessionTelemetry() } = options;
   const voice = options.voice && speakOnlyToListeners(options.voice, participants, logger);
   return {
@@ -240,6 +253,7 @@ function createCore(options: SessionOptions, participants: Participants, emit: S
     voice,
     recorder,
     archive,
+    state,
     telemetry,
     logger,
     emit,

@@ -8,10 +8,12 @@ import {
   type Success,
   INITIAL_CALL_STATE,
 } from "../conversation/call.ts";
+import type { StateChange } from "../conversation/state/state-change.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { Sql } from "./database/pool.ts";
 import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessions/session-writer.ts";
+import { changedState } from "./sessions/session-state.ts";
 import { storedBlocks, type TurnBlockRow } from "./turns/write-blocks.ts";
 
 /** Fields of a call that have no column in `tool_calls`. They are read from other tables or not stored. */
@@ -80,18 +82,23 @@ const SELECTED = Object.entries(COLUMNS).map(([field, column]) => `tool_calls.${
  * first outcome wins, and storing the same revision again has no effect. When a call ends, its open permission requests
  * end as well.
  *
- * @param blocks blocks to store in the same statement, all of them or none
+ * @param more blocks to store in the same statement, all of them or none; `change`, how the call changed the session's
+ *   state
  * @returns how many of the blocks were new
  * @throws {AppError} `lost_lease`; `internal` if another call has the same tool use, or a block cannot be stored
  */
 export async function saveCall(
-  { sql, lease }: SessionWriter,
+  writer: SessionWriter,
   call: Call,
-  blocks: readonly TurnBlockRow[] = [],
+  {
+    blocks = [],
+    change,
+  }: { readonly blocks?: readonly TurnBlockRow[]; readonly change?: StateChange | undefined } = {},
 ): Promise<number> {
+  const { sql, lease } = writer;
   const alone = blocks.length === 0;
   const [row] = await runQuery(sql<{ count: number }[]>`
-    with fence as materialized (${fencingRow({ sql, lease })}), ${alone ? sql`` : sql`${storedBlocks(sql, blocks)},`}
+    with fence as materialized (${fencingRow(writer)}), ${alone ? sql`` : sql`${storedBlocks(sql, blocks)},`}
     saved as (
       insert into tool_calls (in_session, ${sql.unsafe(NAMES)})
       select ${lease.sessionId}, ${sql.unsafe(NAMES)}
@@ -105,7 +112,7 @@ export async function saveCall(
       set state = case when expires_at > now() then 'withdrawn' else 'expired' end, replied_at = now()
       from saved
       where saved.state not in ('pending', 'running') and call_id = saved.id and permissions.state = 'asked'
-    )
+    )${change ? sql`, ${changedState(writer, change, "saved")}` : sql``}
     select ${alone ? sql`0` : sql`(select count(*)::int from stored)`} as count from fence
   `);
   if (!row) throw lostLease();

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { fieldsOf, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
+import type { StateAccess } from "../conversation/state/session-state.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { FormAnswer } from "../protocol/forms/form.ts";
 
@@ -31,10 +32,22 @@ export interface ToolContext<Settings = unknown> {
    */
   readonly roomSid: string;
   /**
-   * The id of the session. A later room with the same name continues the session, unless `continueConversation` is
-   * false.
+   * The id of the session. A later room with the same name continues the session, unless `continueConversation` decides
+   * otherwise.
    */
   readonly sessionId: string;
+  /**
+   * The session's state. What the call changes takes effect when the call succeeds, and is stored together with its
+   * result. A call that fails, times out or is canceled changes nothing.
+   */
+  readonly session: StateAccess;
+  /** The name of the agent that serves the session. */
+  readonly agent: string;
+  /**
+   * The attributes of the participant, except LiveKit's and Parley's own (`lk.…`, `parley.…`). Empty if the participant
+   * has left the room.
+   */
+  readonly attributes: Readonly<Record<string, string>>;
   /** The values of `permission.pattern` that were permitted; absent if an earlier worker obtained the permission. */
   readonly permitted?: readonly string[];
   /**

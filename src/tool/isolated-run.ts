@@ -1,5 +1,7 @@
 import { Worker } from "node:worker_threads";
-import { isRecord } from "../lib/json.ts";
+import type { State } from "../conversation/state/session-state.ts";
+import { setFields, type FieldChanges } from "../conversation/state/state-change.ts";
+import { isRecord, type JsonObject } from "../lib/json.ts";
 import { siblingModuleUrl } from "../lib/sibling-module-url.ts";
 import { toolResult } from "../protocol/tool-result.ts";
 import type { ToolContext } from "./define-tool.ts";
@@ -21,10 +23,11 @@ const THREAD = siblingModuleUrl(import.meta.url, "isolated-thread");
  * the call is over. So a long computation does not block other sessions, and a call that uses too much memory is ended.
  */
 export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNullable<ServerTool["run"]> {
-  return async (input, { signal, log, progress, ask, elicit, ...context }) => {
-    const end = Promise.withResolvers<unknown>();
+  return async (input, { signal, log, progress, ask, elicit, session, ...context }) => {
+    const end = Promise.withResolvers<ThreadEnd>();
     const progressRead = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    const workerData: ThreadData = { ...tool, input, progressRead, context };
+    const state = session.get() as JsonObject;
+    const workerData: ThreadData = { ...tool, input, progressRead, context, state };
     const thread = new Worker(THREAD, { workerData, resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB } });
     const memoryChecks = checkBuffers(thread, end.reject);
     const send = (message: ToThread) => thread.postMessage(message);
@@ -46,7 +49,11 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
     };
     signal.addEventListener("abort", onAbort, { once: true });
     try {
-      return await end.promise;
+      const { changed, value } = await end.promise;
+      // Only the changed fields are set, because other calls may have changed the rest meanwhile.
+      if (Object.keys(changed).length > 0)
+        session.update((now) => setFields(now as JsonObject, changed, "after") as State);
+      return value;
     } finally {
       signal.removeEventListener("abort", onAbort);
       clearTimeout(late);
@@ -83,8 +90,14 @@ function tooLarge(cause?: Error): Error {
   return new Error(`The tool used more than ${MEMORY_LIMIT_MB} MB of memory`, { cause });
 }
 
+/** What the tool returned, and how it changed the session's state. */
+interface ThreadEnd {
+  readonly value: unknown;
+  readonly changed: FieldChanges;
+}
+
 interface Ports extends Pick<ToolContext, "log" | "progress" | "ask" | "elicit"> {
-  readonly end: PromiseWithResolvers<unknown>;
+  readonly end: PromiseWithResolvers<ThreadEnd>;
   readonly send: (message: ToThread) => void;
 }
 
@@ -107,9 +120,12 @@ function handle(message: FromThread, { end, send, log, progress, ask, elicit }: 
       return;
     }
     case "unusable":
-      return end.resolve(new UnusableResult(message.outcome));
+      return end.resolve({ value: new UnusableResult(message.outcome), changed: {} });
     case "done":
-      return end.resolve(message.parts ? toolResult(message.parts) : message.value);
+      return end.resolve({
+        value: message.parts ? toolResult(message.parts) : message.value,
+        changed: message.changed,
+      });
     case "failed":
       return end.reject(message.isDenied ? new PermissionDenied(message.thrown.message) : fromThrown(message.thrown));
   }

@@ -4,6 +4,7 @@ import { cleanJson } from "../lib/clean-json.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { unawaited } from "../lib/abortable.ts";
 import type { Outcome } from "../conversation/call.ts";
+import { changedFields, type FieldChanges } from "../conversation/state/state-change.ts";
 import { LIMITS } from "../protocol/limits.ts";
 import { partsOf, type ToolResultParts } from "../protocol/tool-result.ts";
 import { CALL_LOG, CallLog } from "./calls/call-log.ts";
@@ -12,6 +13,7 @@ import { messageOf } from "./outcome.ts";
 import { PermissionDenied } from "./permission-denied.ts";
 import { readBounded } from "./results/read-bounded.ts";
 import { readReturned } from "./results/read-result.ts";
+import { createStateAccess, updatedState } from "./state/update-state.ts";
 
 // The thread in which one call of a tool with `isolate` runs. It limits what it sends, because the main thread must
 // handle every message. Without limits, a tool that logs in a loop or returns too much would block all sessions of its
@@ -30,7 +32,9 @@ export interface ThreadData {
   readonly input: unknown;
   /** An array with one element, which counts the progress messages that the main thread has read. */
   readonly progressRead: Int32Array<SharedArrayBuffer>;
-  readonly context: Omit<ToolContext, "settings" | "signal" | "log" | "progress" | "ask" | "elicit">;
+  readonly context: Omit<ToolContext, "settings" | "signal" | "log" | "progress" | "ask" | "elicit" | "session">;
+  /** The session's state when the call began. */
+  readonly state: JsonObject;
 }
 
 export type ToThread =
@@ -44,7 +48,13 @@ export type FromThread =
   | { readonly type: "ask"; readonly id: number; readonly request: PermissionAsk }
   | { readonly type: "elicit"; readonly id: number; readonly message: string; readonly schema: JsonObject }
   /** `parts` are those of a `toolResult`, whose symbol would be lost in transit. */
-  | { readonly type: "done"; readonly value?: unknown; readonly parts?: ToolResultParts }
+  | {
+      readonly type: "done";
+      readonly value?: unknown;
+      readonly parts?: ToolResultParts;
+      /** How the tool has changed the session's state. */
+      readonly changed: FieldChanges;
+    }
   | { readonly type: "unusable"; readonly outcome: Outcome }
   | { readonly type: "failed"; readonly thrown: Thrown; readonly isDenied: boolean };
 
@@ -75,10 +85,16 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
     if (message.type === "abort") stop.abort(new Error(message.why));
     else questions.settle(message);
   });
+  let { state } = data;
+  const session = createStateAccess(
+    () => state,
+    (update) => (state = updatedState(state, update, undefined)),
+  );
   try {
     const { default: tool } = (await import(pathToFileURL(file).href)) as { readonly default: Tool };
     const own = {
       ...context,
+      session,
       settings: tool.settings?.parse(settings),
       signal: stop.signal,
       log: createLog(send),
@@ -92,8 +108,9 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
     if (outcome.state !== "success") return send({ type: "unusable", outcome });
     // Sends what was read, which is within the limits. The value itself may contain more, such as the rest of a buffer.
     const parts = partsOf(value);
-    if (parts) send({ type: "done", parts: cleanJson(parts) as ToolResultParts });
-    else send({ type: "done", value: outcome.result });
+    const changed = changedFields(data.state, state);
+    if (parts) send({ type: "done", parts: cleanJson(parts) as ToolResultParts, changed });
+    else send({ type: "done", value: outcome.result, changed });
   } catch (error) {
     send({ type: "failed", thrown: toThrown(error), isDenied: error instanceof PermissionDenied });
   }

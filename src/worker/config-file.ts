@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ContinueConversation } from "../agent/agent-session.ts";
 import { agentFields, modelFields, rulesSchema } from "../agent/agent-fields.ts";
 import { representationSchema } from "../telemetry/representation/representation.ts";
 import { mcpServersSchema } from "../tool/mcp/mcp-config.ts";
@@ -74,6 +75,19 @@ const contextSchema = z
     error: `expected no edit of type ${COMPACTION} together with inlineTools`,
   });
 
+const continueSchema = z.union(
+  [
+    z.boolean(),
+    z.strictObject({ withinMs: positiveInteger }),
+    z.custom<ContinueConversation>((value) => typeof value === "function"),
+  ],
+  "expected true, false, {withinMs: number} or a function",
+);
+
+const stateSchema = z
+  .custom<z.ZodType<object>>((value) => value instanceof z.ZodType, "expected a zod object")
+  .refine((schema) => schema.safeParse({}).success, "expected a schema that accepts {}: give each field a default");
+
 /** The fields of parley.config.ts. Unknown fields are rejected, because they are most often typos. */
 const fields = z.strictObject({
   ...agentFields,
@@ -128,8 +142,13 @@ const fields = z.strictObject({
       agentName: z.string().min(1).max(100).default("parley"),
     })
     .prefault({}),
-  /** Whether a room continues the conversation of an earlier room of the same name (docs/agents.md). */
-  continueConversation: z.boolean().default(true),
+  /**
+   * Whether a room continues the conversation of an earlier room of the same name (docs/agents.md): always, never, if
+   * the last turn there ended at most `withinMs` ago, or as a function decides.
+   */
+  continueConversation: continueSchema.default(true),
+  /** The schema of the state that tools and hooks keep for a session (docs/state.md). @defaultValue any JSON object */
+  state: stateSchema.exactOptional(),
   /** Whether participants may ask the agent to remember things for later sessions (docs/memory.md). */
   memory: z.boolean().default(false),
   /** Turns older than this are deleted. If absent, no turns are deleted (docs/memory.md). */

@@ -30,7 +30,7 @@ test.each([
   vi.useFakeTimers({ toFake: ["Date"], now: new Date(now) });
   try {
     const { instructions } = agent;
-    const session = { agent: "default", room: "call", participants: [], metadata: {}, roomMetadata: {} };
+    const session = { agent: "default", room: "call", participants: [], metadata: {}, roomMetadata: {}, state: {} };
     const written = typeof instructions === "function" ? instructions(session) : instructions;
 
     expect(written).toContain(`The practice is ${state}`);

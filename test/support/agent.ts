@@ -42,7 +42,7 @@ export interface AgentOptions {
   /** Whether the agent remembers what participants ask it to. @defaultValue false */
   readonly memory?: boolean;
   /** Whether a later room of the same name continues the conversation. @defaultValue true */
-  readonly continueConversation?: boolean;
+  readonly continueConversation?: ConfigFileValues["continueConversation"];
   /** Settings for Anthropic's context editing. @defaultValue none */
   readonly edits?: ConfigFileValues["context"]["edits"];
   readonly modelIdleTimeoutMs?: number;

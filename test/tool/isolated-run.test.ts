@@ -4,6 +4,7 @@ import type { PermissionAsk, ToolContext } from "../../src/tool/define-tool.ts";
 import { loadTools } from "../../src/tool/load-tools.ts";
 import { PermissionDenied } from "../../src/tool/permission-denied.ts";
 import { readReturned, UnusableResult } from "../../src/tool/results/read-result.ts";
+import { LiveState } from "../../src/session/state/live-state.ts";
 import { PNG } from "../support/pictures.ts";
 
 // Each run's thread loads the tool's file again, which takes time on two busy cores.
@@ -21,6 +22,9 @@ function run(what: string, changes: Partial<ToolContext> = {}) {
     room: "kitchen",
     roomSid: "RM_1",
     sessionId: "session",
+    session: { get: () => ({}), set: () => {}, update: () => {} },
+    agent: "default",
+    attributes: {},
     log: (line: string) => void reported.push(line),
     progress: (fraction: number) => void reported.push(fraction),
     ask: async (request: PermissionAsk) => void reported.push(request),
@@ -36,6 +40,20 @@ test("a tool in its own thread has its settings and context, logs, reports progr
 
   expect(await result).toEqual({ unit: "KM", callId: "call", room: "kitchen" });
   expect(reported).toEqual(["half way", 0.5]);
+});
+
+test("it changes the session's state, of which it receives a copy, field by field", async () => {
+  const signal = new AbortController().signal;
+  const live = new LiveState({ stored: { state: { kept: ["one"] }, version: 1 }, logger: { warn: () => {} } });
+  const { result } = run("keep", { session: live.accessOf({ id: "call", signal }) });
+  const meanwhile = live.accessOf({ id: "other", signal });
+  meanwhile.set({ kept: ["one"], other: true });
+  live.settle({ id: "other", turnId: "turn", state: "success" });
+
+  expect(await result).toEqual({ kept: ["one", "it"] });
+  live.settle({ id: "call", turnId: "turn", state: "success" });
+
+  expect(live.value).toEqual({ kept: ["one", "it"], other: true });
 });
 
 test("it asks while it runs, and receives a no as PermissionDenied", async () => {

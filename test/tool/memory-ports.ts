@@ -11,6 +11,7 @@ import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
 import { devicesFor, type AnnouncedTool } from "../../src/tool/tool-routing.ts";
 import { compileForeignSchema } from "../../src/tool/input-schema.ts";
 import { failure, success, type ModelAnswer } from "../../src/tool/outcome.ts";
+import { LiveState } from "../../src/session/state/live-state.ts";
 import { CallRunner } from "../../src/tool/calls/call-runner.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 
@@ -65,7 +66,10 @@ export class MemoryPorts implements CallPorts {
         this.lines = logs;
         this.progress = progress;
       },
-      onSettled: (call) => this.settled.push(call),
+      onSettled: (call) => {
+        this.settled.push(call);
+        this.liveState.settle(call);
+      },
       onExtraAnswer: (_callId, answer) => this.extra.push(answer),
     };
     this.ledger = new CallLedger(listener, this.serverTools);
@@ -116,7 +120,14 @@ export class MemoryPorts implements CallPorts {
       );
     },
   };
+  readonly liveState = new LiveState({ stored: { state: undefined, version: 0 }, logger: { warn: () => {} } });
+  readonly state: CallPorts["state"] = {
+    accessOf: (call) => this.liveState.accessOf(call),
+    check: (callId) => this.liveState.check(callId),
+    untilStored: () => undefined,
+  };
   readonly session: CallPorts["session"] = {
+    describe: () => ({ agent: "default", attributes: {} }),
     untilMayStart: () => this.#options.untilMayStart?.(),
     traceOf: () => ({}),
     onThrew: (_call, error) => void this.thrown.push(error),

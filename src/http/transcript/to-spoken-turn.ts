@@ -66,7 +66,7 @@ function toCalledTool(
 ): SpokenTool | undefined {
   const { callId, state, detail, input, isEdited, ranOn, mcpServer, addressee, logs, result, display, leftOutBytes } =
     call;
-  const { errorCode, errorMessage, startedAt, finishedAt, extraAnswers } = call;
+  const { stateChange, errorCode, errorMessage, startedAt, finishedAt, extraAnswers } = call;
   if (detail === "off") return undefined;
   if (detail === "name") return { type: "tool", name, state };
   return {
@@ -84,6 +84,7 @@ function toCalledTool(
     ...(result !== null && { result }),
     ...(display !== null && { display }),
     ...(leftOutBytes !== null && { leftOutBytes }),
+    ...(stateChange !== null && { stateChange }),
     ...(errorCode !== null && { errorCode }),
     ...(errorMessage !== null && { errorMessage }),
     ...(startedAt !== null && { startedAt }),

@@ -1,8 +1,9 @@
 import type { Logger } from "pino";
 import type { Instructions } from "../../agent/agent-fields.ts";
-import { localTimeAt, type AgentSession, type RoomSnapshot } from "../../agent/agent-session.ts";
+import { localTimeAt, ownAttributes, type AgentSession, type RoomSnapshot } from "../../agent/agent-session.ts";
 import { chooseAgent, toObject } from "../../agent/choose-agent.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
+import type { State } from "../../conversation/state/session-state.ts";
 import { abortable } from "../../lib/abortable.ts";
 import type { SessionAgent } from "../../store/sessions/sessions.ts";
 import type { MemorySnapshots } from "../memory/memory-snapshots.ts";
@@ -72,6 +73,7 @@ export class SessionAgents {
   /** The `AgentSession`, as JSON, that instructions are being written for. */
   #writingFor: string | undefined;
   #languageOf: (identity: string) => string | undefined = () => undefined;
+  #state: { readonly value: State } = { value: {} };
   readonly #listeners = new Set<() => void>();
 
   constructor(options: SessionAgentsOptions) {
@@ -112,6 +114,17 @@ export class SessionAgents {
   /** Returns the display name from a participant's token. */
   nameOf(identity: string): string | undefined {
     return this.#options.readRoom().participants.find((each) => each.identity === identity)?.name;
+  }
+
+  /** Returns what a participant's calls receive. A participant who is not in the room has no attributes. */
+  describeFor(identity: string) {
+    const { attributes = {} } = this.#options.readRoom().participants.find((each) => each.identity === identity) ?? {};
+    return { agent: this.#current.name, attributes: ownAttributes(attributes) };
+  }
+
+  /** Call this when the session is open. The instructions are written for its current state from then on. */
+  readStateFrom(state: { readonly value: State }): void {
+    this.#state = state;
   }
 
   /** The size in bytes of the instructions and Anthropic's own tools, which every request contains. */
@@ -306,13 +319,14 @@ export class SessionAgents {
       room,
       participants: byIdentity.map(({ attributes, ...participant }) => ({
         ...participant,
-        attributes: Object.fromEntries(Object.entries(attributes).filter(([name]) => !/^(?:lk|parley)\./u.test(name))),
+        attributes: ownAttributes(attributes),
         language: languageOf(participant.identity),
         localTime: localTimeAt(moment, attributes["timeZone"]),
         remembered: memories?.of(participant.identity)?.map(({ text }) => text) ?? [],
       })),
       metadata: toObject(this.#dispatch) ?? {},
       roomMetadata: toObject(metadata) ?? {},
+      state: this.#state.value,
     };
   }
 }

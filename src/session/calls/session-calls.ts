@@ -1,3 +1,4 @@
+import { DEFAULT_AGENT } from "../../agent/load-agents.ts";
 import type { Call } from "../../conversation/call.ts";
 import { callErrorType } from "../../telemetry/labels.ts";
 import { CallLedger, type LedgerListener, type OpenCall } from "../../tool/calls/call-ledger.ts";
@@ -7,6 +8,7 @@ import { cancelOne } from "../../tool/calls/end-call.ts";
 import { CallRunner } from "../../tool/calls/call-runner.ts";
 import { DEFAULT_PACING, type Pacing } from "../../tool/pacing.ts";
 import type { TurnDependencies } from "../../turn/run-turn.ts";
+import type { SessionAgents } from "../agent/session-agents.ts";
 import { CallWire } from "./call-wire.ts";
 import { Fillers } from "./fillers.ts";
 import type { LateOutcome } from "../turns/outcome-turn.ts";
@@ -20,24 +22,13 @@ import type { WordedForms } from "../forms/worded-forms.ts";
 import { isBlocking, isOnlyWaiting, yieldAfterMs } from "./open-calls.ts";
 import { SessionForms } from "./session-forms.ts";
 import { untilMayStart } from "./until-may-start.ts";
+import { CallChanges } from "../state/call-changes.ts";
 import type { SessionCore } from "../session-core.ts";
 
-type Core =
-  | "sessionId"
-  | "room"
-  | "roomSid"
-  | "policy"
-  | "serverTools"
-  | "participants"
-  | "outbox"
-  | "voice"
-  | "recorder"
-  | "telemetry"
-  | "logger"
-  | "emit";
-
-interface SessionCallsOptions extends Pick<SessionCore, Core> {
+interface SessionCallsOptions extends Omit<SessionCore, "link" | "archive"> {
   readonly storeMedia: CallRecord["storeMedia"];
+  /** @defaultValue one agent, in a room whose participants have no attributes */
+  readonly agents?: Pick<SessionAgents, "describeFor"> | undefined;
   readonly permissions: Pick<PermissionDesk, "permit" | "permitRunning" | "denialOf" | "isAlwaysAllowed" | "withdraw">;
   readonly forms: Pick<WordedForms, "ask">;
   /** Called with the outcome of a call that its turn did not wait for. */
@@ -56,6 +47,7 @@ export class SessionCalls {
   readonly #runner: CallRunner;
   readonly #fillers: Fillers;
   readonly #offer: ToolOffer;
+  readonly #changes: CallChanges;
   /** The turn whose answer is in progress. */
   #turn: CallTurn | undefined;
   #isTurnInterruptible = true;
@@ -63,6 +55,7 @@ export class SessionCalls {
   constructor(options: SessionCallsOptions) {
     const { serverTools, participants, policy, outbox, telemetry, storeMedia } = options;
     this.#options = options;
+    this.#changes = new CallChanges(options);
     this.#states = new ToolStates(options);
     this.#fillers = new Fillers(serverTools);
     this.#offer = new ToolOffer(options);
@@ -118,7 +111,7 @@ export class SessionCalls {
 
   #createPorts(): CallPorts {
     const { room, roomSid, sessionId, serverTools, recorder, policy, permissions } = this.#options;
-    const { voice, telemetry, logger, storeMedia } = this.#options;
+    const { voice, telemetry, logger, storeMedia, agents } = this.#options;
     return {
       ledger: this.#ledger,
       serverTools,
@@ -131,6 +124,7 @@ export class SessionCalls {
         toolDetail: policy.toolDetail ?? {},
       },
       record: { durable: (callId) => recorder.durable(callId), storeMedia },
+      state: this.#changes,
       clients: this.wire,
       questions: {
         permit: (call, need, turn) => permissions.permit(call, need, turn),
@@ -140,6 +134,7 @@ export class SessionCalls {
         elicit: (...asked) => this.forms.elicit(...asked),
       },
       session: {
+        describe: (identity) => agents?.describeFor(identity) ?? { agent: DEFAULT_AGENT, attributes: {} },
         untilMayStart: (call, turn) =>
           voice && untilMayStart(call, turn, { voice, startWhen: this.#pacingOf(call.current).startWhen }),
         traceOf: (callId) => telemetry.traceOfCall(callId),
@@ -296,7 +291,7 @@ export class SessionCalls {
     const errorCode = outcome && "errorCode" in outcome ? callErrorType(outcome.errorCode) : undefined;
     const line = { callId, turnId, toolName, state, executionResolved, errorCode, ms };
     this.#options.telemetry.inCall(callId, () => this.#options.logger.info(line, "call ended"));
-    this.#options.recorder.onSettled(call);
+    this.#changes.storeEnd(call);
     if (call.hasStoredPermission) void this.#options.permissions.withdraw(call);
     this.wire.forget(call);
     this.forms.end(call);

@@ -1,7 +1,9 @@
 import type { TurnBlock } from "../../conversation/block.ts";
 import type { Media } from "../../conversation/content.ts";
 import type { ShownContext, TurnRecord } from "../../conversation/turn-record.ts";
+import type { StateUndo } from "../../conversation/state/state-change.ts";
 import { loadMedia } from "../../store/media.ts";
+import { loadUndo } from "../../store/sessions/session-state.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import {
   findTurn,
@@ -37,6 +39,8 @@ export interface ConversationArchive {
    * began in a turn before this position.
    */
   readonly reportedOutcomes: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
+  /** Loads which changes of the session's state are undone if the turns from this position on are replaced. */
+  readonly stateUndo: (position: number) => Promise<StateUndo>;
   /** Whether a participant has had a turn, even one that was replaced. */
   readonly hasTurnsOf: (identity: string) => Promise<boolean>;
   /** Loads the media with these ids, except those no longer stored. */
@@ -58,6 +62,7 @@ export function createConversationArchive(writer: SessionWriter, limits: WindowL
       return loadNewestTurns(sql, { sessionId, from: after + 1, before, shortened, maxBytes: limits.maxBytes });
     },
     reportedOutcomes: (from) => loadReportedOutcomes(sql, { sessionId, from }),
+    stateUndo: (from) => loadUndo(sql, { sessionId, from }),
     hasTurnsOf: (identity) => hasTurnsOf(sql, { sessionId, identity }),
     loadMedia: (ids) => loadMedia(writer, { ids }),
     answers: ({ after, until, limit }) => loadAnswers(sql, { sessionId, after, until, limit }),

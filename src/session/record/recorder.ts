@@ -1,12 +1,10 @@
 import PQueue from "p-queue";
 import type { Call, ExtraAnswer } from "../../conversation/call.ts";
-import type { TurnBlock } from "../../conversation/block.ts";
+import type { StateChange } from "../../conversation/state/state-change.ts";
 import type { Summary } from "../../conversation/summary.ts";
 import type { AnswerProgress, ShownContext, TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { retryWhileUnavailable } from "../../store/database/retry-while-unavailable.ts";
-import { cleanJson } from "../../lib/clean-json.ts";
-import type { JsonObject } from "../../lib/json.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 import { insertCommentary, MAX_COMMENTARIES, type Commentary } from "../../store/turns/insert-commentary.ts";
 import { insertSummary } from "../../store/turns/summaries.ts";
@@ -23,10 +21,12 @@ import {
 } from "../../store/turns/write-turns.ts";
 import { recordExtraAnswer, saveCall } from "../../store/calls.ts";
 import { insertMedia, type MediaWithSource } from "../../store/media.ts";
+import { storeStateChange } from "../../store/sessions/session-state.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { setOpener } from "../../store/sessions/sessions.ts";
 import type { LedgerListener } from "../../tool/calls/call-ledger.ts";
 import type { BlockRecord } from "../../turn/turn-draft.ts";
+import { cleanBlock } from "./clean-block.ts";
 import type { SessionLease } from "./session-lease.ts";
 
 /** How long a write is retried while the database is unavailable. */
@@ -47,6 +47,12 @@ interface RecorderEvents {
   readonly onCallStored?: (call: Call) => void;
 }
 
+/** A state of a call that is not stored yet, and how the call's end changed the session's state. */
+interface UnsavedCall {
+  readonly call: Call;
+  readonly change: StateChange | undefined;
+}
+
 /**
  * Stores a session's turns, blocks and calls in the background. `durable` resolves when everything passed in so far is
  * stored. Writes for the same turn or call keep their order, and are not delayed by commentaries or extra answers.
@@ -59,7 +65,9 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   /** The last pending write of each turn or call, by its id. */
   readonly #chains = new Map<string, Promise<void>>();
   /** States of a call that are not stored yet, by the call's id, oldest first. Only the latest one is written. */
-  readonly #unsaved = new Map<string, Call[]>();
+  readonly #unsaved = new Map<string, UnsavedCall[]>();
+  /** The last write of the session's state. These writes keep their order, because each contains the whole state. */
+  #stateWritten: Promise<void> = Promise.resolve();
   /** Progress of a turn's answer that is not stored yet, by the turn's id. */
   readonly #unstoredProgress = new Map<string, AnswerProgress>();
   /** Commentaries and extra answers are stored one at a time, to leave the other database connections to the turn. */
@@ -98,7 +106,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     return this.#blocks.queuedCount;
   }
 
-  beginTurn(turn: TurnRecord, begin: Pick<NewTurnRow, "replaces" | "isVariation" | "isSpoken"> = {}): void {
+  beginTurn(turn: TurnRecord, begin: Pick<NewTurnRow, "replaces" | "isVariation" | "isSpoken" | "undone"> = {}): void {
     this.#failure = undefined;
     this.#unstoredTurn = undefined;
     const { id, participantIdentity, parentMessageId, messageId, input } = turn;
@@ -111,8 +119,8 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
       if (position === undefined) throw new AppError("invalid_state", "The message was already answered");
       if (position === 1) await setOpener(this.#writer, { identity: participantIdentity });
     };
-    this.#write(id, begun, kept);
-    this.#chains.get(id)?.catch(() => (this.#unstoredTurn = id));
+    const written = begin.undone ? this.#writeState(id, begun, kept) : this.#write(id, begun, kept);
+    written.catch(() => (this.#unstoredTurn = id));
   }
 
   /**
@@ -161,7 +169,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    * summary.
    */
   storeSummary(summary: Summary): void {
-    this.#write(summary.id, () => insertSummary(this.#writer, summary));
+    void this.#write(summary.id, () => insertSummary(this.#writer, summary));
   }
 
   /**
@@ -170,7 +178,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    */
   storeContext(turnId: string, context: ShownContext): void {
     const summary = this.#chains.get(context.summary ?? "")?.catch(() => {});
-    this.#write(turnId, async () => {
+    void this.#write(turnId, async () => {
       await summary;
       await storeContext(this.#writer, { turnId, context });
     });
@@ -190,7 +198,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
         if (this.#unstoredProgress.get(turnId) === newest) this.#unstoredProgress.delete(turnId);
       }
     };
-    this.#write(`progress of ${turnId}`, write, this.#chains.get(turnId));
+    void this.#write(`progress of ${turnId}`, write, this.#chains.get(turnId));
   }
 
   /** Returns the record of one turn's blocks. The blocks are stored after the turn itself. */
@@ -211,13 +219,13 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   /** Resolves when the turn's end and all its blocks are stored. @throws {AppError} like `durable` */
   async finishTurn(end: TurnEndRow): Promise<void> {
     await this.durable();
-    this.#write(end.turnId, async () => void (await finishTurn(this.#writer, end)));
+    void this.#write(end.turnId, async () => void (await finishTurn(this.#writer, end)));
     await this.durable();
   }
 
   /** Resolves when the end of the answer's speech is stored, after the turn's end. @throws {AppError} like `durable` */
   async finishSpeech(end: SpeechEndRow): Promise<void> {
-    this.#write(end.turnId, () => finishSpeech(this.#writer, end));
+    void this.#write(end.turnId, () => finishSpeech(this.#writer, end));
     await this.durable(end.turnId);
   }
 
@@ -228,7 +236,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    */
   async storeMedia(given: MediaWithSource): Promise<void> {
     const key = given.callId ?? given.media[0]?.id ?? "";
-    this.#write(key, () => insertMedia(this.#writer, given));
+    void this.#write(key, () => insertMedia(this.#writer, given));
     await this.#chains.get(key);
   }
 
@@ -245,8 +253,15 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     this.#saveCall(call);
   }
 
-  onSettled(call: Call): void {
-    this.#saveCall(call);
+  /** @param change how the call changed the session's state. Both are stored in one statement */
+  onSettled(call: Call, change?: StateChange): void {
+    this.#saveCall(call, undefined, change);
+  }
+
+  /** Stores a change of the session's state that a hook made. */
+  storeStateChange(change: StateChange): void {
+    const turn = this.#chains.get(change.turnId ?? "");
+    void this.#writeState("state", () => storeStateChange(this.#writer, change), turn);
   }
 
   /** Drops the extra answer if `MAX_EXTRA_WRITES` others are waiting. */
@@ -290,19 +305,21 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    * started in the same tick, one statement stores it together with its tool_use block. The same applies to its outcome
    * and tool_result block. `onCallStored` is called after a retried write too.
    */
-  #saveCall(call: Call, after?: Promise<void>): void {
+  #saveCall(call: Call, after?: Promise<void>, change?: StateChange): void {
     if (call.turnId === this.#unstoredTurn) return;
     const unsaved = this.#unsaved.get(call.id) ?? [];
     this.#unsaved.set(call.id, unsaved);
-    unsaved.push(call);
+    const added = { call, change };
+    unsaved.push(added);
     const write = async () => {
-      const newest = unsaved.at(-1);
+      // A change of the session's state is left to its own write, which waits for earlier changes.
+      const newest = unsaved.findLast((each) => !each.change || each === added);
       if (!newest) return;
-      await this.#blocks.writeTogether((rows) => saveCall(this.#writer, newest, rows));
-      for (const state of unsaved.splice(0, unsaved.indexOf(newest) + 1)) this.#events.onCallStored(state);
+      await this.#blocks.writeTogether((blocks) => saveCall(this.#writer, newest.call, { ...newest, blocks }));
+      for (const state of unsaved.splice(0, unsaved.indexOf(newest) + 1)) this.#events.onCallStored(state.call);
       if (unsaved.length === 0) this.#unsaved.delete(call.id);
     };
-    this.#write(call.id, write, after);
+    void (change ? this.#writeState(call.id, write, after) : this.#write(call.id, write, after));
   }
 
   /** Runs the operation after all pending writes, because it may concern one of those turns or calls. */
@@ -322,9 +339,16 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     this.#events.onLost(error);
   }
 
-  /** @param after a promise that the first write for `key` waits for; if the promise rejects, the write fails */
-  #write(key: string, operation: () => Promise<void>, after: Promise<void> = Promise.resolve()): void {
-    const before = this.#chains.get(key) ?? after;
+  /** Like `#write`, for a write that contains the session's state. It also waits for earlier such writes. */
+  #writeState(key: string, operation: () => Promise<void>, after?: Promise<void>): Promise<void> {
+    const earlier = this.#stateWritten.catch(() => {});
+    this.#stateWritten = this.#write(key, operation, Promise.all([earlier, after]));
+    return this.#stateWritten;
+  }
+
+  /** @param after a promise that the write waits for, too; if it rejects, the write fails */
+  #write(key: string, operation: () => Promise<void>, after?: Promise<unknown>): Promise<void> {
+    const before = Promise.all([this.#chains.get(key), after]);
     const write = before.then(() => retryWhileUnavailable(operation, RETRIES));
     this.#chains.set(key, write);
     write
@@ -335,18 +359,6 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
       .finally(() => {
         if (this.#chains.get(key) === write) this.#chains.delete(key);
       });
+    return write;
   }
-}
-
-function toObject(value: JsonObject): JsonObject {
-  return cleanJson(value) as JsonObject;
-}
-
-function cleanBlock(block: TurnBlock): TurnBlock {
-  const { textContent, content } = block;
-  return {
-    ...block,
-    textContent: textContent === null ? null : (cleanJson(textContent) as string),
-    content: content && toObject(content),
-  };
 }

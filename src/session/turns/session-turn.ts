@@ -13,7 +13,7 @@ import { postWhole } from "../answer/post-whole.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import type { TurnSpoken } from "../events/session-event.ts";
 import { type Phrases, type PhraseTable, phraseOfEnd, phrasesFor } from "../answer/phrases.ts";
-import type { SpeechEnd, SpeechEndRow } from "../../store/turns/write-turns.ts";
+import type { NewTurnRow, SpeechEnd, SpeechEndRow } from "../../store/turns/write-turns.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RoomLink } from "../room/room-link.ts";
 import { createTurn } from "./create-turn.ts";
@@ -30,6 +30,8 @@ export interface SessionTurnPorts {
   /** Passes on the turn's answer, so that ControlStop can stop the turn or silence the answer. */
   readonly onAnswer: (turn: TurnRecord, answer: Pick<AnswerOutput, "silence">) => void;
   readonly recorder: Recorder;
+  /** The session's state if the turn's replacement of others has undone changes of it. */
+  readonly undone: NewTurnRow["undone"];
   /** The context window, without the turns that this one replaces. */
   readonly shown: ContextWindow;
   /** The turn's position in the session, counting replaced turns. */
@@ -86,7 +88,7 @@ class SessionTurn {
   constructor(begin: TurnInput, ports: SessionTurnPorts, signal: AbortSignal) {
     this.#ports = ports;
     this.#signal = signal;
-    const { recorder, shown } = ports;
+    const { recorder, shown, undone } = ports;
     const isNew = !("turn" in begin);
     const turn = isNew ? createTurn(begin, ports.nextPosition) : begin.turn;
     this.#turn = turn;
@@ -104,7 +106,7 @@ class SessionTurn {
     });
     this.#answer = answer;
     const { replaces, isVariation } = isNew ? begin : {};
-    if (isNew) recorder.beginTurn(turn, { replaces: replaces?.id, isVariation, isSpoken: answer.isSpoken });
+    if (isNew) recorder.beginTurn(turn, { replaces: replaces?.id, isVariation, isSpoken: answer.isSpoken, undone });
     this.#announce = this.#announcement(replaces?.messageId);
     // Clients stop resending a message when its StartAnswer arrives. So the StartAnswer is sent only once the turn is
     // stored, or when the first output arrives.
@@ -153,12 +155,11 @@ class SessionTurn {
   #begin(): TurnDependencies {
     const { dependencies, recorder } = this.#ports;
     const { id: turnId } = this.#turn;
-    this.#dependencies = {
+    return (this.#dependencies = {
       ...dependencies(this.#callTurn),
       record: recorder.blocksOf(turnId),
       onShown: (context) => recorder.storeContext(turnId, context),
-    };
-    return this.#dependencies;
+    });
   }
 
   readonly #onAbort = () => this.#answer.stop();

@@ -1,6 +1,7 @@
 import type { Call } from "../../conversation/call.ts";
 import type { TurnBlock } from "../../conversation/block.ts";
 import type { InputPart, TurnRecord } from "../../conversation/turn-record.ts";
+import type { StateUndo } from "../../conversation/state/state-change.ts";
 import { TurnAbort } from "../../conversation/turn-abort.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -17,6 +18,8 @@ export interface NewTurn {
   readonly isVariation?: boolean;
   /** The turn that this one replaces in the history, together with all later turns (regenerate, edit). */
   readonly replaces?: Pick<TurnRecord, "id" | "messageId" | "position">;
+  /** What replacing these turns undoes of the session's state. Set once the turn is about to run. */
+  readonly undo?: StateUndo;
   /** Blocks that the turn starts with, before the model is called. */
   readonly opening?: readonly TurnBlock[];
   /** The `meta` of the message's envelope. */

@@ -34,6 +34,16 @@ export async function takeVariation(
   return { ...toVariationTurn(variation, participant, await archive.find(variation.targetId)), meta };
 }
 
+/** Reads what a turn needs that replaces the turns from this position on. */
+export async function readReplaced(
+  archive: Pick<ConversationArchive, "windowBefore" | "reportedOutcomes" | "stateUndo">,
+  position: number,
+) {
+  const reading = [archive.windowBefore(position), archive.reportedOutcomes(position)] as const;
+  const [window, late] = await Promise.all(reading);
+  return { window, late, undo: await archive.stateUndo(position) };
+}
+
 /** Checks a variation and resolves to whether it is refused. If so, its sender gets an ErrorMessage. Never rejects. */
 async function refuse(
   { participant, variation }: Omit<VariationRequest, "refused">,

@@ -4,7 +4,8 @@ import { withoutSummaryText } from "../turns/summaries.ts";
 
 /**
  * Deletes up to `limit` turns that began more than `days` ago, oldest first, with their blocks, calls, permissions and
- * commentaries. Also deletes ended rooms (with their webhooks), media from messages, and waiting messages of that age.
+ * commentaries. Also deletes ended rooms (with their webhooks), media from messages, and waiting messages of that age,
+ * and the state of a session whose last turn was deleted.
  * Returns the number of deleted turns.
  *
  * While a worker serves a session, and for an hour after its lease has expired, turns that are running or have open
@@ -35,10 +36,26 @@ export async function deleteOldTurns(
   `);
   const sessionIds = [...new Set(deleted.map((turn) => turn.session_id))];
   if (sessionIds.length > 0) await deleteSummaries(sql, sessionIds);
+  await deleteStates(sql, { days });
   await runQuery(sql`delete from media where call_id is null and created_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from session_rooms where ended_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from waiting_messages where created_at < now() - ${days} * interval '1 day'`);
   return deleted.length;
+}
+
+/**
+ * Deletes changes of this age that hooks have made outside of a turn, and the states of sessions without turns that no
+ * worker serves.
+ */
+async function deleteStates(sql: Sql, { days }: { readonly days: number }): Promise<void> {
+  const isOld = sql`created_at < now() - ${days} * interval '1 day'`;
+  await runQuery(sql`delete from state_changes where turn_id is null and ${isOld}`);
+  await runQuery(sql`
+    delete from session_states using sessions
+    where sessions.id = session_id and ${isOld} and (lease_expires_at is null or lease_expires_at < now())
+      and not exists (select from turns where turns.session_id = sessions.id)
+      and not exists (select from state_changes where state_changes.session_id = sessions.id)
+  `);
 }
 
 /** Deletes these sessions' model-written summaries that cover a deleted turn, and all summaries that the API wrote. */

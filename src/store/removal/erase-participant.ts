@@ -59,7 +59,12 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
   // Selects turns whose input contains a message of the person. In some of them, another participant has regenerated
   // the answer to that message.
   const isSaidBy = sql`input @> ${sql.json([{ from: identity }])}`;
-  await eraseSummaries(sql, { identity }, isSaidBy);
+  const affectedSessions = sql`(
+    select session_id from turns where participant_identity = ${identity} or ${isSaidBy}
+    union select in_session from tool_calls where participant_identity = ${identity}
+  )`;
+  await eraseSummaries(sql, { identity }, affectedSessions);
+  await eraseStates(sql, affectedSessions);
   let turns = 0;
   for (const isOf of [sql`participant_identity = ${identity}`, isSaidBy]) {
     turns += await inBatches(async () => {
@@ -115,13 +120,9 @@ async function eraseRooms(sql: Sql, { identity }: Identity): Promise<number> {
  * Removes the summaries of the person's sessions, which contain everybody's words and results from devices. New
  * summaries are written from the remaining turns.
  *
- * @param isSaidBy selects the turns with a message of the person
+ * @param affectedSessions selects the ids of these sessions
  */
-async function eraseSummaries(sql: Sql, { identity }: Identity, isSaidBy: postgres.Fragment): Promise<void> {
-  const affectedSessions = sql`(
-    select session_id from turns where participant_identity = ${identity} or ${isSaidBy}
-    union select in_session from tool_calls where participant_identity = ${identity}
-  )`;
+async function eraseSummaries(sql: Sql, { identity }: Identity, affectedSessions: postgres.Fragment): Promise<void> {
   await runQuery(sql`
     update summaries set ${withoutSummaryText(sql)},
       people = jsonb_path_query_array(people, '$[*] ? (@.identity != $identity)', ${sql.json({ identity })}),
@@ -137,6 +138,12 @@ async function eraseSummaries(sql: Sql, { identity }: Identity, isSaidBy: postgr
     )
     update turns set context = context - 'measured' where session_id in (select session_id from compacted)
   `);
+}
+
+/** Removes the states of the person's sessions, which may contain what anybody has said. */
+async function eraseStates(sql: Sql, affectedSessions: postgres.Fragment): Promise<void> {
+  await runQuery(sql`delete from session_states where session_id in ${affectedSessions}`);
+  await runQuery(sql`delete from state_changes where session_id in ${affectedSessions}`);
 }
 
 /**

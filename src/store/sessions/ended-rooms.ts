@@ -1,4 +1,5 @@
 import type { EndReason } from "../../conversation/session-end.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import type { SessionRoom } from "./session-rooms.ts";
@@ -26,6 +27,8 @@ export interface EndedRoom {
   readonly participants: readonly string[];
   /** The token totals of all turns in the room, by model. */
   readonly usage: readonly ModelTokens[];
+  /** The session's state; `{}` if it was never changed. */
+  readonly state: JsonObject;
 }
 
 /**
@@ -59,7 +62,8 @@ export async function loadEndedRoom(sql: Sql, { sessionId, roomSid }: SessionRoo
       (
         select coalesce(json_agg(distinct participant_identity order by participant_identity), '[]') from own
       ) as participants,
-      (select coalesce(json_agg(spent), '[]') from spent) as usage
+      (select coalesce(json_agg(spent), '[]') from spent) as usage,
+      coalesce((select state from session_states where session_id = sessions.id), '{}') as state
     from ended join sessions on sessions.id = session_id
   `);
   return row;

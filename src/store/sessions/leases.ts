@@ -66,6 +66,12 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Claim
   return undefined;
 }
 
+/** Makes a claimed session the one of this LiveKit room. Does nothing if another worker has claimed the session since. */
+export async function moveToRoom({ sql, lease }: SessionWriter, { roomSid }: { readonly roomSid: string }) {
+  const { sessionId, epoch } = lease;
+  await runQuery(sql`update sessions set claimed_room = ${roomSid} where id = ${sessionId} and epoch = ${epoch}`);
+}
+
 /**
  * Inserts the session, or takes the lease of the stored session unless another owner holds it. Selects the session's
  * row if the lease was taken.

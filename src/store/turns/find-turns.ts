@@ -96,6 +96,18 @@ export async function loadMessageIds(
   return rows.flatMap(({ id }) => id ?? []).toReversed();
 }
 
+/** Whether the session's newest turn ended at most `withinMs` ago, by the database's clock. */
+export async function hasRecentTurn(
+  sql: Sql,
+  { sessionId, withinMs }: { readonly sessionId: string; readonly withinMs: number },
+): Promise<boolean> {
+  const [row] = await runQuery(sql<{ isRecent: boolean }[]>`
+    select coalesce(spoken_at, finished_at, created_at) >= now() - ${withinMs} * interval '1 millisecond' as "isRecent"
+    from turns where session_id = ${sessionId} order by position desc limit 1
+  `);
+  return row?.isRecent ?? false;
+}
+
 /**
  * Loads the blocks that report late outcomes in turns from position `from` on. Includes only outcomes of calls that
  * began in a turn before `from`.

@@ -1,6 +1,7 @@
 import type { TurnBlock } from "../../conversation/block.ts";
 import type { CallState, ExtraAnswer, StateDetail } from "../../conversation/call.ts";
 import type { InputPart, TurnState } from "../../conversation/turn-record.ts";
+import type { FieldChanges } from "../../conversation/state/state-change.ts";
 import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
@@ -11,7 +12,8 @@ export interface TranscriptCall {
   readonly state: CallState;
   readonly detail: StateDetail;
   /**
-   * The arguments that the call ran with. If `leftOutBytes` is set, `input`, `logs`, `result` and `display` are `null`.
+   * The arguments that the call ran with. If `leftOutBytes` is set, `input`, `logs`, `result`, `display` and
+   * `stateChange` are `null`.
    */
   readonly input: JsonObject | null;
   /** Whether a participant edited the arguments that the model wrote. */
@@ -30,6 +32,8 @@ export interface TranscriptCall {
    * loaded.
    */
   readonly leftOutBytes: number | null;
+  /** How the call changed the session's state; `null` if it did not, or if `leftOutBytes` is set. */
+  readonly stateChange: FieldChanges | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   /** Unix ms. */
@@ -124,6 +128,7 @@ function callsOfTurn(sql: Sql) {
           'ranOn', execution_resolved, 'mcpServer', mcp_server, 'addressee', call.participant_identity,
           'logs', case when fits then logs end,
           'result', case when fits then result end, 'display', case when fits then display end,
+          'stateChange', case when fits then state_change end,
           'leftOutBytes', case when not fits then bytes end,
           'errorCode', call.error_code, 'errorMessage', call.error_message, 'extraAnswers', extra_answers,
           'startedAt', floor(extract(epoch from call.started_at) * 1000),
@@ -139,7 +144,10 @@ function callsOfTurn(sql: Sql) {
           select (select edited_input from permissions where call_id = tool_calls.id and not while_running)
         ) as edit,
         lateral (select coalesce(edited_input, tool_calls.input) as ran_with) as run,
-        lateral (select octet_length(concat(ran_with, logs, result, display)) as bytes) as size
+        lateral (
+          select (select fields from state_changes where call_id = tool_calls.id) as state_change
+        ) as changed,
+        lateral (select octet_length(concat(ran_with, logs, result, display, state_change)) as bytes) as size
       where turn_id = turns.id
     ) as call
   `;

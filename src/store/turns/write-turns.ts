@@ -5,6 +5,7 @@ import { AppError } from "../../errors/app-error.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { jsonParameter } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
+import { undoneState, type Undone } from "../sessions/session-state.ts";
 import { type SessionWriter, fencingRow, lostLease, writeFenced } from "../sessions/session-writer.ts";
 import { recordset } from "./write-blocks.ts";
 
@@ -18,6 +19,8 @@ export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity
   readonly isVariation?: boolean | undefined;
   /** Whether the answer is spoken, so that its sentences are sent as they are played. @defaultValue false */
   readonly isSpoken?: boolean | undefined;
+  /** What replacing the turns undoes of the session's state. @defaultValue nothing */
+  readonly undone?: Undone | undefined;
   /** The blocks that the turn begins with. @defaultValue none */
   readonly blocks?: readonly TurnBlock[];
 }
@@ -36,7 +39,7 @@ const ATTEMPTS = 20;
 export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promise<number | undefined> {
   const { sql, lease } = writer;
   const { sessionId } = lease;
-  const { id, parentMessageId, replaces = null, isVariation = false, isSpoken = false, blocks = [] } = turn;
+  const { id, parentMessageId, replaces = null, isVariation = false, isSpoken = false, blocks = [], undone } = turn;
   const sentences = isSpoken ? 0 : null;
   const rows = blocks.map((block) => ({ turnId: id, block }));
   const reported = blocks.flatMap((block) => outcomeSubject(block) ?? []);
@@ -52,6 +55,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
     where in_session = ${sessionId} and tool_use_id in ${sql(reported)}
       and (tool_calls.state in ('pending', 'running') or (is_background and not is_told))
   )`;
+  const undoState = undone && replaces !== null ? sql`, ${undoneState(writer, undone, replaces)}` : sql``;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const inserted = await runQuery(sql<{ position: number | null }[]>`
       with fence as materialized (${fencingRow(writer)}), begun as (
@@ -66,7 +70,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
         from fence
         on conflict do nothing
         returning id, position
-      )${replaces === null ? sql`` : replaced}${reported.length === 0 ? sql`` : markReported}, opened as (
+      )${replaces === null ? sql`` : replaced}${reported.length === 0 ? sql`` : markReported}${undoState}, opened as (
         insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
         select turn_id, sequence, block_type, text_content, content
         from ${recordset(sql, rows)} join begun on begun.id = turn_id

@@ -1,6 +1,7 @@
 import type { TurnBlock } from "../../conversation/block.ts";
 import type { Call, ExtraAnswer } from "../../conversation/call.ts";
 import type { Media } from "../../conversation/content.ts";
+import type { FieldChanges, StateChange } from "../../conversation/state/state-change.ts";
 import type { Summary } from "../../conversation/summary.ts";
 import type { AnswerProgress, ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
 import type { Recorder } from "../../session/record/recorder.ts";
@@ -35,6 +36,8 @@ export class MemoryRecorder implements RecorderCalls {
   readonly opened: Call[] = [];
   readonly settled: Call[] = [];
   readonly extras: ({ readonly callId: string } & ExtraAnswer)[] = [];
+  /** The changes of the session's state that were not undone, oldest first. */
+  #changes: StateChange[] = [];
   readonly #media = new Map<string, Media>();
   readonly #summaries = new Map<string, Summary>();
   readonly waitingBlocks = 0;
@@ -47,8 +50,13 @@ export class MemoryRecorder implements RecorderCalls {
     return this as RecorderCalls as Recorder;
   }
 
-  beginTurn(turn: TurnRecord, { replaces, isSpoken = false }: Pick<NewTurnRow, "replaces" | "isSpoken"> = {}): void {
+  beginTurn(
+    turn: TurnRecord,
+    { replaces, isSpoken = false, undone }: Pick<NewTurnRow, "replaces" | "isSpoken" | "undone"> = {},
+  ): void {
     const from = this.turns.get(replaces ?? "")?.turn.position ?? Number.POSITIVE_INFINITY;
+    const isUndone = (change: StateChange) => change.version <= (undone?.until ?? 0) && this.#isSince(change, from);
+    this.#changes = this.#changes.filter((change) => !isUndone(change));
     for (const before of this.turns.values()) before.isReplaced ||= before.turn.position >= from;
     const open = { state: undefined, lastStanza: undefined, heard: undefined, context: undefined };
     const progress = { asides: 0, ...(isSpoken && { sent: 0, heard: 0 }) };
@@ -127,6 +135,13 @@ export class MemoryRecorder implements RecorderCalls {
           .filter(({ turn: { position } }) => position > after && position < before)
           .map(toRecord),
       reportedOutcomes: async () => [],
+      stateUndo: async (from) => {
+        const changes = this.#changes.filter((change) => this.#isSince(change, from));
+        const fields: FieldChanges = Object.fromEntries(
+          changes.toReversed().flatMap((change) => Object.entries(change.fields)),
+        );
+        return { fields, until: changes.at(-1)?.version ?? 0 };
+      },
       loadMedia: async (ids) => ids.flatMap((id) => this.#media.get(id) ?? []),
       answers: async ({ after, until, limit }) => {
         const isBetween = ({ lastStanza = 0 }: MemoryTurn) => lastStanza > after && lastStanza <= until;
@@ -152,8 +167,13 @@ export class MemoryRecorder implements RecorderCalls {
 
   onChanged(): void {}
 
-  onSettled(call: Call): void {
+  onSettled(call: Call, change?: StateChange): void {
     this.settled.push(call);
+    if (change) this.storeStateChange(change);
+  }
+
+  storeStateChange(change: StateChange): void {
+    this.#changes.push(change);
   }
 
   onExtraAnswer(callId: string, answer: ExtraAnswer): void {
@@ -166,6 +186,11 @@ export class MemoryRecorder implements RecorderCalls {
   }
 
   onProgress(): void {}
+
+  /** Whether the change was made by a call or hook of a turn from this position on. */
+  #isSince({ turnId }: StateChange, position: number): boolean {
+    return (this.turns.get(turnId ?? "")?.turn.position ?? 0) >= position;
+  }
 
   durable(): Promise<void> {
     return Promise.resolve();

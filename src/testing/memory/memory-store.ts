@@ -29,6 +29,7 @@ export class MemoryStore implements SessionStore {
     promised: [],
     forms: [],
   };
+  readonly state = { state: undefined, version: 0 };
   readonly languages = new Map<string, string>();
   readonly watchers = [];
 

@@ -1,8 +1,9 @@
 import type { Call, CancelReason, StateDetail } from "../../conversation/call.ts";
 import type { Media } from "../../conversation/content.ts";
+import type { StateAccess } from "../../conversation/state/session-state.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { CallLedger, OpenCall } from "./call-ledger.ts";
-import type { Elicitation, Elicited } from "../define-tool.ts";
+import type { Elicitation, Elicited, ToolContext } from "../define-tool.ts";
 import type { TurnDevice } from "../tool-routing.ts";
 import type { ModelAnswer } from "../outcome.ts";
 import type { AskedNeed, PermissionNeed, Permit } from "../permission-need.ts";
@@ -111,6 +112,8 @@ export interface CallQuestions {
 
 /** What a session does when a call starts and ends. */
 export interface CallSession {
+  /** Returns the agent that serves the session now, and the attributes of a participant of the room. */
+  readonly describe: (participant: string) => Pick<ToolContext, "agent" | "attributes">;
   /**
    * Resolves when the call may start or has ended. Returns `undefined` if it may start at once. The call's deadline
    * starts only after that.
@@ -124,12 +127,27 @@ export interface CallSession {
   readonly onLateOutcome: (call: Call, answer: ModelAnswer) => void;
 }
 
+/** The session's state, as calls read and change it. */
+export interface CallState {
+  /** Returns a call's access to the state. Its updates take effect when the call succeeds. */
+  readonly accessOf: (call: { readonly id: string; readonly signal: AbortSignal }) => StateAccess;
+  /** Call this right before the call succeeds. @throws if the call's updates cannot be applied to the current state */
+  readonly check: (callId: string) => void;
+  /**
+   * Resolves once the change that an ended call has made is stored. Returns `undefined` if it has made none.
+   *
+   * @throws {AppError} if the change could not be stored
+   */
+  readonly untilStored: (callId: string) => Promise<void> | undefined;
+}
+
 /** What a call needs from its session. */
 export interface CallPorts {
   readonly ledger: CallLedger;
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly settings: CallSettings;
   readonly record: CallRecord;
+  readonly state: CallState;
   readonly clients: CallClients;
   readonly questions: CallQuestions;
   readonly session: CallSession;

@@ -137,12 +137,13 @@ export class CallRunner {
   /**
    * Opens a call, starts it as soon as it may start, and waits until the call or its turn ends. For a background call,
    * waits only until it has begun. The call is stored before it runs: as pending and then as running, or in one
-   * statement if nothing happens in between.
+   * statement if nothing happens in between. If the call has changed the session's state, its outcome is returned only
+   * once both are stored. Otherwise, the model's result could be stored without the change.
    *
    * @throws the record's error if the call could not be stored
    */
   async #follow(call: Call, turn: CallTurn, start: Start): Promise<ModelAnswer> {
-    const { ledger, settings, session } = this.#ports;
+    const { ledger, settings, session, state } = this.#ports;
     const open = ledger.open(call);
     const toAnswer = (outcome: Outcome) => toCallAnswer(open.current, outcome, settings.resultMaxBytes);
     const detached = watchTurn(open, turn.signal, this.#ports);
@@ -161,8 +162,15 @@ export class CallRunner {
     const begun = call.isBackground ? [open.begun] : [];
     const end = await Promise.race([open.settled, detached, ...begun]);
     if (unstored) throw unstored.cause;
-    if (typeof end === "object") return toAnswer(end);
-    void open.settled.then((late) => session.onLateOutcome(open.current, toAnswer(late)));
+    if (typeof end === "object") {
+      await state.untilStored(call.id);
+      return toAnswer(end);
+    }
+    void open.settled.then(async (late) => {
+      // The recorder reports a change that could not be stored.
+      await state.untilStored(call.id)?.catch(() => {});
+      session.onLateOutcome(open.current, toAnswer(late));
+    });
     return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
   }
 

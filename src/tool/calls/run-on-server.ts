@@ -82,6 +82,8 @@ async function run(
     ...asking,
     signal: call.signal,
     callId: id,
+    session: ports.state.accessOf({ id, signal: call.signal }),
+    ...ports.session.describe(participant),
     log,
     progress,
     traceHeaders: ports.session.traceOf(id),
@@ -89,6 +91,7 @@ async function run(
   let read: ReadResult;
   try {
     read = readReturned(await tool.run?.(input, context));
+    if (!call.signal.aborted) ports.state.check(id);
   } catch (error) {
     if (call.signal.aborted) return;
     const isDenied = error instanceof PermissionDenied;

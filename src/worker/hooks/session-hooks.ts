@@ -4,6 +4,7 @@ import type { SessionAgents } from "../../session/agent/session-agents.ts";
 import { endsTurn, type SessionWatcher } from "../../session/events/session-event.ts";
 import type { OpenedSession } from "../../session/open-session.ts";
 import type { SessionRoom } from "../../store/sessions/session-rooms.ts";
+import type { TurnRecord } from "../../conversation/turn-record.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { loadUsage } from "../../store/turns/find-turns.ts";
 import { callHook } from "./call-hook.ts";
@@ -14,7 +15,7 @@ interface SessionHooksOptions extends EndHookOptions {
   readonly conversationId: string;
   readonly roomSid: string;
   readonly agents: Pick<SessionAgents, "current" | "session">;
-  readonly opening: Promise<Pick<OpenedSession, "sessionId" | "begin">>;
+  readonly opening: Promise<Pick<OpenedSession, "sessionId" | "begin" | "stateOf">>;
 }
 
 /** Calls the author's hooks for the events of a session. The session never waits for a hook. */
@@ -37,7 +38,7 @@ export class SessionHooks {
   }
 
   readonly watch: SessionWatcher = (event) => {
-    if (event.type === "turn" && endsTurn(event)) this.#keep(this.#endTurn(event.turn.position));
+    if (event.type === "turn" && endsTurn(event)) this.#keep(this.#endTurn(event.turn));
   };
 
   /** Call this when the session has ended on this worker. `onSessionEnd` is called after the hooks of all turns. */
@@ -61,7 +62,7 @@ export class SessionHooks {
     const { participants, metadata, roomMetadata } = agents.session;
     const { name: agent } = agents.current;
     try {
-      const { sessionId, begin } = await opening;
+      const { sessionId, begin, stateOf } = await opening;
       const { isNew, ended } = await begin(agent);
       this.#keep(this.#end(ended));
       const hook = hooksOf(agent).onSessionStart;
@@ -73,25 +74,25 @@ export class SessionHooks {
         metadata,
         roomMetadata,
       };
-      const call = (context: HookContext) => hook(started, context);
+      const call = ({ signal }: HookContext) => hook(started, { signal, session: stateOf(null, signal) });
       this.#keep(callHook({ name: "onSessionStart", room, call }, this.#options));
     } catch (error) {
       logger.error({ error }, "storing session start failed");
     }
   }
 
-  async #endTurn(position: number): Promise<void> {
+  async #endTurn({ id: turnId, position }: TurnRecord): Promise<void> {
     const { opening, agents, hooksOf, room, sql } = this.#options;
     const { name: agent } = agents.current;
     const hook = hooksOf(agent).onTurnEnd;
     if (!hook) return;
     const load = async () => {
-      const { sessionId } = await opening;
+      const { sessionId, stateOf } = await opening;
       const [turn] = await Array.fromAsync(spokenTurns(sql, { sessionId, after: position - 1, last: position }));
       const usage = toTokenUsage(await loadUsage(sql, { sessionId, position }));
       // `onSessionStart` is called before the hooks of turns.
       await this.#begun;
-      return turn && { ...this.#identify(sessionId, agent), turn, usage };
+      return turn && { data: { ...this.#identify(sessionId, agent), turn, usage }, stateOf };
     };
     const loaded = load();
     const before = this.#turnHooksCalled;
@@ -99,9 +100,9 @@ export class SessionHooks {
       () => before,
       () => before,
     );
-    const call = async (context: HookContext) => {
+    const call = async ({ signal }: HookContext) => {
       const turnEnd = await loaded;
-      if (turnEnd) await hook(turnEnd, context);
+      if (turnEnd) await hook(turnEnd.data, { signal, session: turnEnd.stateOf(turnId, signal) });
     };
     await callHook({ name: "onTurnEnd", room, call }, this.#options);
   }

@@ -32,6 +32,7 @@ import {
   silence,
 } from "./room-api.ts";
 import { Succession } from "./succession.ts";
+import { decideContinuation } from "./decide-continuation.ts";
 import { toPolicy } from "./to-policy.ts";
 import { watchServerTools } from "./watch-server-tools.ts";
 
@@ -53,8 +54,10 @@ export interface SessionServices extends Omit<JobServices, "config" | "close" | 
 export async function openJobSession(job: JobRoom, services: SessionServices): Promise<JobSession> {
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
   const input = new JobInput();
+  const present = Promise.withResolvers<void>();
   const memories = createMemories(services, logger);
   const take: OnRoomInput = (each) => {
+    if (each.type === "joined") present.resolve();
     if (each.type === "joined") memories?.handleJoined(each.participant.identity);
     input.take(each);
   };
@@ -67,8 +70,13 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     onSpeaking: (is) => agentState.setSpeaking(is),
     voiceName: () => agents.current.voice.name,
   });
+  const { continueConversation } = services.config;
   const opening = openSession({
     ...sessionOf(job, services),
+    continues:
+      typeof continueConversation === "function"
+        ? decideContinuation(continueConversation, { job, agents, present: present.promise, logger })
+        : continueConversation,
     agents,
     openStream: agents.openStream,
     countTokens: agents.countTokens,
@@ -193,7 +201,6 @@ function sessionOf(job: JobRoom, services: SessionServices) {
     conversationId: conversationIdOfRoom(job.name),
     room: job.name,
     roomSid: job.sid,
-    continues: config.continueConversation,
     hasEndWebhook,
     owner: job.jobId,
     policy: toPolicy(config),

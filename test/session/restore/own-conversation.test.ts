@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import type { ContinueConversation } from "../../../src/agent/agent-session.ts";
 import type { Hooks } from "../../../src/agent/hooks.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
@@ -63,6 +64,77 @@ test("without the setting a later room continues the conversation", async () => 
 
   expect(lastRequestJson(agent)).toContain("two teas");
   expect(await sessions(agent)).toMatchObject([{ turns: 2 }]);
+});
+
+test("with withinMs, a later room continues a conversation whose last turn ended recently enough", async () => {
+  await using agent = await start({ continueConversation: { withinMs: 60_000 } });
+  await ask(agent, "ana", "My order is two teas");
+  await agent.deleteRoom();
+  await agent.join();
+  await ask(agent, "bob", "What was ordered?");
+  expect(lastRequestJson(agent)).toContain("two teas");
+  await agent.deleteRoom();
+  await agent.sql`update turns set finished_at = finished_at - interval '61 s'`;
+
+  await agent.join();
+  await ask(agent, "cy", "What was ordered?");
+
+  expect(lastRequestJson(agent)).not.toContain("two teas");
+  await expect.poll(() => sessions(agent)).toMatchObject([{ turns: 2 }, { turns: 1 }]);
+});
+
+test("a function decides with the room and its participants, and its decision outlasts a worker", async () => {
+  const asked: unknown[] = [];
+  const continueConversation: ContinueConversation = (room, participants) => {
+    asked.push({ room, identities: participants.map(({ identity }) => identity) });
+    return participants.some(({ identity }) => identity === "ana");
+  };
+  await using agent = await start({ continueConversation });
+  await ask(agent, "ana", "My order is two teas");
+  await agent.deleteRoom();
+  expect(asked).toEqual([]);
+
+  const joining = agent.join();
+  const user = await agent.client("ana");
+  await joining;
+  await user.configure({});
+  agent.model.script([reply([text("Two teas.")])]);
+  await user.answerTo(await user.say("What did I order?"));
+  expect(lastRequestJson(agent)).toContain("two teas");
+  await agent.leave();
+  await agent.join();
+  await user.configure({});
+  agent.model.script([reply([text("Yes.")])]);
+  await user.answerTo(await user.say("Really?"));
+
+  expect(lastRequestJson(agent)).toContain("two teas");
+  expect(asked).toMatchObject([{ room: { name: agent.roomName, metadata: {} }, identities: ["ana"] }]);
+  await agent.deleteRoom();
+  const joiningAgain = agent.join();
+  const other = await agent.client("bob");
+  await joiningAgain;
+  await other.configure({});
+  agent.model.script([reply([text("Nothing.")])]);
+  await other.answerTo(await other.say("What was ordered?"));
+  expect(lastRequestJson(agent)).not.toContain("two teas");
+});
+
+test("if the function throws, the room starts a new session", async () => {
+  const continueConversation = () => {
+    throw new Error("Unknown room");
+  };
+  await using agent = await start({ continueConversation });
+  await ask(agent, "ana", "My order is two teas");
+  await agent.deleteRoom();
+
+  const joining = agent.join();
+  const user = await agent.client("bob");
+  await joining;
+  await user.configure({});
+  agent.model.script([reply([text("Nothing.")])]);
+  await user.answerTo(await user.say("What was ordered?"));
+
+  expect(lastRequestJson(agent)).not.toContain("two teas");
 });
 
 test("whatever the earlier room left open is ended, which is reported once", async () => {

@@ -4,6 +4,7 @@ import { saveCall } from "../../../src/store/calls.ts";
 import { insertMedia, loadMedia } from "../../../src/store/media.ts";
 import { releaseLease } from "../../../src/store/sessions/leases.ts";
 import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
+import { storeStateChange } from "../../../src/store/sessions/session-state.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { insertSummary, loadSummary } from "../../../src/store/turns/summaries.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
@@ -44,6 +45,29 @@ test("older turns are deleted with everything in them, in batches, oldest first"
     select (select count(*)::int from turn_blocks) as blocks, (select count(*)::int from tool_calls) as calls
   `;
   expect(left).toEqual({ blocks: 2, calls: 2 });
+});
+
+test("a session's state is deleted with its last turn, unless a worker serves the session", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  const turn = newTurn();
+  await insertTurn(writer, turn);
+  const own = { state: { order: ["tea"] }, fields: { order: { after: ["tea"] } } };
+  await saveCall(writer, newCall(turn.id, { state: "success" }), { change: { ...own, version: 1, turnId: turn.id } });
+  await storeStateChange(writer, { ...own, version: 2, turnId: null });
+  await finishTurn(writer, { turnId: turn.id, state: "completed" });
+  const makeOld = sql`now() - interval '40 days'`;
+  await sql`update turns set created_at = ${makeOld}`;
+  await sql`update state_changes set created_at = ${makeOld}`;
+  await sql`update sessions set created_at = ${makeOld}`;
+
+  await deleteOldTurns(sql, { days: 30, limit: 10 });
+  expect(await sql`select from session_states`).toHaveLength(1);
+  await sql`update sessions set lease_owner = null, lease_expires_at = null`;
+  await deleteOldTurns(sql, { days: 30, limit: 10 });
+
+  expect(await sql`select from session_states`).toHaveLength(0);
+  expect(await sql`select from state_changes`).toHaveLength(0);
 });
 
 test("an active session keeps its newest turn, and turns that run or have an open call, until it is no longer active", async () => {

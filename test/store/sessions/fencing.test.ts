@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { claimSession } from "../../../src/store/sessions/leases.ts";
+import { storeStateChange } from "../../../src/store/sessions/session-state.ts";
 import { endPermission, insertPermission, withdrawPermissions } from "../../../src/store/permissions/ask-permission.ts";
 import {
   finishSpeech,
@@ -66,6 +67,8 @@ const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promis
   insertCommentary: (writer, { turn }) =>
     insertCommentary(writer, { messageId: turn.messageId, participantIdentity: "ann", content: "no" }),
   "saveCall, of a new one": (writer, { turn }) => saveCall(writer, newCall(turn.id)),
+  storeStateChange: (writer) =>
+    storeStateChange(writer, { version: 1, state: { a: 1 }, fields: { a: { after: 1 } }, turnId: null }),
   "saveCall, of its end": (writer, { call }) => saveCall(writer, endedCall(call, { state: "success", result: {} })),
   recordExtraAnswer: (writer, { call }) =>
     recordExtraAnswer(writer, { callId: call.id, answer: { kind: "late", from: "ann", success: true } }),

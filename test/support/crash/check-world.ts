@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { outcomeSubject, toolUseId, type TurnBlock } from "../../../src/conversation/block.ts";
 import { parentCallId, type Call } from "../../../src/conversation/call.ts";
+import { setFields, type FieldChanges } from "../../../src/conversation/state/state-change.ts";
+import { loadState } from "../../../src/store/sessions/session-state.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { loadCallsOfTurn } from "../../../src/store/calls.ts";
 import { loadTurns } from "../../../src/store/turns/load-turns.ts";
@@ -42,6 +44,7 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
   const reported = turns.flatMap(({ blocks }) => blocks.flatMap(({ content }) => reportedToolUse(content?.["input"])));
   promise(new Set(reported).size === reported.length, "a promised outcome was told twice");
   for (const call of calls) checkCall(call, world, promise);
+  if (session) await checkState(session.id, { calls, sql, promise });
   for (const call of calls) if (parentCallId(call) === undefined) checkForms(call, calls, promise);
   for (const { callId, toolName } of world.runs)
     promise(
@@ -49,6 +52,31 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
       `${toolName} ran for a call that is not on record`,
     );
   return [...faults];
+}
+
+/** Checks that the state contains each call that has succeeded on the server, counted once, and no other call. */
+async function checkState(
+  sessionId: string,
+  { calls, sql, promise }: { readonly calls: readonly Call[]; readonly sql: Sql; readonly promise: Promise_ },
+): Promise<void> {
+  const { state = {}, version } = await loadState(sql, { sessionId });
+  const { last: _, ...counted } = state;
+  const succeeded = calls.filter(
+    (call) => call.state === "success" && call.executionResolved === "server" && parentCallId(call) === undefined,
+  );
+  promise(
+    isDeepStrictEqual(counted, Object.fromEntries(succeeded.map(({ id }) => [id, 1]))),
+    `the state has ${JSON.stringify(counted)}, and ${succeeded.map(({ id, toolName }) => `${toolName} ${id}`).join()} succeeded`,
+  );
+  const changes = await sql<{ version: number; call_id: string; fields: FieldChanges }[]>`
+    select version, call_id, fields from state_changes where session_id = ${sessionId} order by version
+  `;
+  promise(
+    changes.map((change) => change.version).join() === Array.from({ length: version }, (_each, n) => n + 1).join(),
+    "a change of the state is missing",
+  );
+  const result = changes.reduce((before, { fields }) => setFields(before, fields, "after"), {});
+  promise(isDeepStrictEqual(result, state), "the changes do not lead to the state");
 }
 
 type Promise_ = (holds: boolean, what: string) => void;

@@ -282,7 +282,7 @@ export class CrashWorld {
   }
 
   #serverTools(worker: DyingWorker) {
-    const run = async (toolName: string, input: JsonObject, { callId, elicit }: ToolContext) => {
+    const run = async (toolName: string, input: JsonObject, { callId, elicit, session }: ToolContext) => {
       if (!worker.isAlive) return never();
       await this.#mayAct(worker, `ran ${toolName}`);
       this.note({ callId, toolName, by: "server", input });
@@ -290,6 +290,7 @@ export class CrashWorld {
       await new Promise((resolve) => setTimeout(resolve, this.random() * 2_000));
       const filled = toolName.endsWith("poll") ? await elicit(FORM) : {};
       await worker.untilAwake();
+      session.update((state: JsonObject) => ({ ...state, [callId]: Number(state[callId] ?? 0) + 1, last: callId }));
       return { by: "server", id: callId, ...filled };
     };
     const define = (name: ToolName) => {

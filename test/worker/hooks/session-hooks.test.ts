@@ -86,6 +86,7 @@ test("hooks are called for the start, each turn and the end, with plain data", a
         participants: ["ana"],
         turns: [turn],
         turnsLeftOut: 0,
+        state: {},
         usage: [{ model: "claude-test", ...usage }],
       },
     },

@@ -69,6 +69,16 @@ test("a rule with braces is refused, because such a denial would deny nothing", 
     expect((await loadFile(rules(pattern))).permission.rules).toMatchObject([{ pattern }]);
 });
 
+test.each([
+  ["state: z.object({ order: z.array(z.string()) })", "expected a schema that accepts {}: give each field a default"],
+  ["state: { order: [] }", "expected a zod object"],
+  ['continueConversation: "never"', "expected true, false, {withinMs: number} or a function"],
+  ["continueConversation: { withinMs: 0 }", "continueConversation.withinMs: expected number to be >0, got 0"],
+])("a config with %s is refused", async (field, message) => {
+  const source = `import { z } from "zod"; export default { instructions: "x", ${field} };`;
+  await expect(loadFile(source)).rejects.toThrow(message);
+});
+
 test("a .env file counts, but the real environment takes precedence, and an empty value counts as missing", async () => {
   const cwd = await mkdtemp(join(folder, "env-"));
   await writeFile(join(cwd, "parley.config.ts"), `export default { instructions: process.env.HTTP_PORT ?? "x" };`);

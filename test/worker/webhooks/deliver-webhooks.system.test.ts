@@ -86,6 +86,7 @@ test("a finished session is reported with its transcript, signed, and only once"
         }),
       ],
       turnsLeftOut: 0,
+      state: {},
       usage: [],
     },
   });
