@@ -1,10 +1,16 @@
+export interface AskOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Drops the question, whose answer then has no parts, as soon as another question would have to wait for it. */
+  readonly isOptional?: boolean;
+}
+
 /** A model of embedded speech, in another thread or process. All sessions of the process share it. */
-export interface SpeechModel<Question, Value> {
+export interface SpeechModel<Question, Part> {
   /**
-   * Sends a question and resolves to its answer.
+   * Sends a question and yields the parts of its answer. A reader that stops early cancels the question.
    *
    * @throws if the model fails, hangs, is busy or closed, and with the signal's reason
    */
-  readonly ask: (question: Question, signal?: AbortSignal) => Promise<Value>;
+  readonly ask: (question: Question, options?: AskOptions) => AsyncGenerator<Part, void>;
   readonly close: () => Promise<void>;
 }

@@ -21,18 +21,19 @@ export const LOCAL_LEAD_IN_MS = 400;
  * A recognizer for single utterances that runs on this machine. It may therefore recognize the same audio repeatedly.
  */
 export interface LocalRecognizer extends stt.STT {
-  readonly isLocal: true;
+  /** Recognizes words that may still change. Resolves to undefined if it is needed for other words. */
+  readonly recognizeInterim: (frames: readonly AudioFrame[], signal: AbortSignal) => Promise<string | undefined>;
 }
 
 export function isLocal(recognizer: stt.STT): recognizer is LocalRecognizer {
-  return Reflect.get(recognizer, "isLocal") === true;
+  return "recognizeInterim" in recognizer;
 }
 
 interface TurnRecognizerOptions {
   readonly recognizer: LimitedRecognizer;
   readonly vad: VAD;
   /** Recognizes words while a participant speaks. Undefined: words are recognized at pauses only. */
-  readonly interims: stt.STT | undefined;
+  readonly interims: LocalRecognizer | undefined;
 }
 
 /**
@@ -129,14 +130,15 @@ class TurnStream extends stt.SpeechStream {
     if (performance.now() >= this.#interimAt) void this.#showInterim(this.#piece, interims);
   }
 
-  async #showInterim(piece: AudioFrame[], interims: stt.STT): Promise<void> {
+  async #showInterim(piece: AudioFrame[], interims: LocalRecognizer): Promise<void> {
     this.#interimAt = Infinity;
     const startedAt = performance.now();
-    const words = await this.#turns.words.peek(piece, (frames) => this.#transcribe(interims, frames)).catch(() => "");
+    const recognize = async (frames: readonly AudioFrame[]) => interims.recognizeInterim(frames, this.abortSignal);
+    const words = await this.#turns.words.peek(piece, recognize).catch(() => undefined);
     if (piece !== this.#piece || this.closed) return;
     const tookMs = performance.now() - startedAt;
     this.#interimAt = performance.now() + Math.max(INTERIM_EVERY_MS - tookMs, tookMs / INTERIM_SHARE);
-    if (words !== "") this.output.put(toEvent(stt.SpeechEventType.INTERIM_TRANSCRIPT, words));
+    if (words) this.output.put(toEvent(stt.SpeechEventType.INTERIM_TRANSCRIPT, words));
   }
 
   async #end(event: VADEvent): Promise<void> {
@@ -147,7 +149,7 @@ class TurnStream extends stt.SpeechStream {
     const speechEndTime = Date.now() - silenceDuration - inferenceDuration;
     this.output.put({ type: stt.SpeechEventType.END_OF_SPEECH, speechEndTime });
     try {
-      const words = await this.#turns.words.add(piece, (together) => this.#transcribe(this.#turns, together));
+      const words = await this.#turns.words.add(piece, (together) => this.#transcribe(together));
       if (words !== "" && !this.closed)
         this.output.put({ ...toEvent(stt.SpeechEventType.FINAL_TRANSCRIPT, words), speechEndTime });
     } catch (error) {
@@ -167,8 +169,8 @@ class TurnStream extends stt.SpeechStream {
     return [toAudioFrame(sound.data.subarray(heard), sound.sampleRate)];
   }
 
-  async #transcribe(recognizer: stt.STT, frames: readonly AudioFrame[]): Promise<string> {
-    const { alternatives } = await recognizer.recognize([...frames], this.abortSignal);
+  async #transcribe(frames: readonly AudioFrame[]): Promise<string> {
+    const { alternatives } = await this.#turns.recognize([...frames], this.abortSignal);
     return alternatives?.[0].text.trim() ?? "";
   }
 }
