@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { loadOnnx } from "../onnx.ts";
 import type { OrtLike, OrtSession, OrtTensor } from "../ort-like.ts";
+import { repeatedTokens } from "./repetition.ts";
 
 // `logSeverityLevel: 3` logs errors only.
 const OPTIONS = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 } as const;
@@ -14,7 +15,7 @@ const END = 2;
 export const MOONSHINE_RATE = 16_000;
 /**
  * How many tokens to read per second of audio, at most. No speaker exceeds this rate, so the limit only stops a decoder
- * that repeats itself.
+ * that repeats a long phrase.
  */
 const TOKENS_PER_SECOND = 6.5;
 
@@ -76,6 +77,11 @@ export class Moonshine {
       const token = likeliest(output["logits"]);
       if (token === END) break;
       tokens.push(token);
+      const repeated = repeatedTokens(tokens);
+      if (repeated > 0) {
+        tokens.length -= repeated;
+        break;
+      }
       for (const name of Object.keys(past)) {
         const present = output[name.replace("past_key_values", "present")];
         // The encoder's keys and values do not change after the first step.
