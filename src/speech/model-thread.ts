@@ -41,6 +41,8 @@ const MAX_WAITING = 20;
  * interrupted before that: a gap in its middle is worse than a short wait.
  */
 const BEGINS_WITHIN_MS = 200;
+/** The share of its time that the thread may spend on optional questions, however many there are. */
+const OPTIONAL_SHARE = 0.25;
 
 /**
  * Runs a model in a separate thread, because a model blocks its thread while it works. All sessions in a process share
@@ -54,6 +56,8 @@ export class ModelThread<Question, Part> implements SpeechModel<Question, Part> 
   #lastId = 0;
   /** How many answers are not complete. */
   #open = 0;
+  /** Optional questions are dropped until then. */
+  #optionalFrom = 0;
   #isClosed = false;
 
   constructor(options: ModelThreadOptions<Part>) {
@@ -74,11 +78,12 @@ export class ModelThread<Question, Part> implements SpeechModel<Question, Part> 
   async *ask(question: Question, { signal, isOptional = false }: AskOptions = {}): AsyncGenerator<Part, void> {
     const { name, soundMs } = this.#options;
     if (this.#queue.size >= MAX_WAITING) throw new Error(`${name} is busy: ${MAX_WAITING} requests are waiting`);
-    if (isOptional && this.#open > 0) return;
+    const askedAt = performance.now();
+    if (isOptional && (this.#open > 0 || askedAt < this.#optionalFrom)) return;
     const id = ++this.#lastId;
     let thread: Worker | undefined;
     let isComplete = false;
-    let dueAt = performance.now() + BEGINS_WITHIN_MS;
+    let dueAt = askedAt + BEGINS_WITHIN_MS;
     let heardTo: number | undefined;
     const advance = async () => {
       signal?.throwIfAborted();
@@ -102,6 +107,7 @@ export class ModelThread<Question, Part> implements SpeechModel<Question, Part> 
       }
     } finally {
       this.#open--;
+      if (isOptional) this.#optionalFrom = askedAt + (performance.now() - askedAt) / OPTIONAL_SHARE;
       if (!isComplete) thread?.postMessage({ id, isCancelled: true } satisfies Step<Question>);
     }
   }
@@ -120,7 +126,6 @@ export class ModelThread<Question, Part> implements SpeechModel<Question, Part> 
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#queue.clear();
     await (await this.#thread?.catch(() => undefined))?.terminate();
   }
 

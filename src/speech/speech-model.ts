@@ -1,6 +1,9 @@
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Drops the question, whose answer then has no parts, as soon as another question would have to wait for it. */
+  /**
+   * Drops the question, whose answer then has no parts, if another question would have to wait for it. Also if optional
+   * questions have taken too much time.
+   */
   readonly isOptional?: boolean;
 }
 

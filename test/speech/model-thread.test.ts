@@ -152,3 +152,17 @@ test("an optional question is dropped at its next step when another question com
   expect(performance.now() - startedAt).toBeLessThan(1_000);
   expect(await optional).toEqual([]);
 });
+
+test("optional questions take no more than a quarter of the thread's time", async () => {
+  await using thread = startThread();
+  await thread.warm();
+  const answers: string[][] = [];
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < 1_000)
+    answers.push((await thread.ask("optional", { isOptional: true })).map(String));
+
+  // An answer takes 50 ms.
+  const count = answers.filter((parts) => parts.length > 0).length;
+  expect(count).toBeGreaterThan(0);
+  expect(count).toBeLessThanOrEqual(6);
+});

@@ -4,12 +4,8 @@ import { copyFrame, toAudioFrame } from "../../livekit/audio-frame.ts";
 import type { LimitedRecognizer } from "./limited-recognizer.ts";
 import { TurnWords } from "./turn-words.ts";
 
-/** How often words are recognized while a participant speaks. Less often if a recognition takes long. */
+/** How often words are recognized while a participant speaks. */
 const INTERIM_EVERY_MS = 500;
-/**
- * The share of its time that the recognizer may spend on one session's interim words, because all sessions share it.
- */
-const INTERIM_SHARE = 0.25;
 
 /**
  * How much sound before the detected speech is recognized, too. The first consonant may be too soft to be detected. The
@@ -21,7 +17,7 @@ export const LOCAL_LEAD_IN_MS = 400;
  * A recognizer for single utterances that runs on this machine. It may therefore recognize the same audio repeatedly.
  */
 export interface LocalRecognizer extends stt.STT {
-  /** Recognizes words that may still change. Resolves to undefined if it is needed for other words. */
+  /** Recognizes words that may still change. Resolves to undefined if it has other words to recognize. */
   readonly recognizeInterim: (frames: readonly AudioFrame[], signal: AbortSignal) => Promise<string | undefined>;
 }
 
@@ -136,8 +132,7 @@ class TurnStream extends stt.SpeechStream {
     const recognize = async (frames: readonly AudioFrame[]) => interims.recognizeInterim(frames, this.abortSignal);
     const words = await this.#turns.words.peek(piece, recognize).catch(() => undefined);
     if (piece !== this.#piece || this.closed) return;
-    const tookMs = performance.now() - startedAt;
-    this.#interimAt = performance.now() + Math.max(INTERIM_EVERY_MS - tookMs, tookMs / INTERIM_SHARE);
+    this.#interimAt = startedAt + INTERIM_EVERY_MS;
     if (words) this.output.put(toEvent(stt.SpeechEventType.INTERIM_TRANSCRIPT, words));
   }
 
