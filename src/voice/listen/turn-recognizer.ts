@@ -22,7 +22,7 @@ export interface LocalRecognizer extends stt.STT {
 }
 
 export function isLocal(recognizer: stt.STT): recognizer is LocalRecognizer {
-  return "recognizeInterim" in recognizer;
+  return Reflect.get(recognizer, "recognizeInterim") !== undefined;
 }
 
 interface TurnRecognizerOptions {
