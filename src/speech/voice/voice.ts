@@ -43,10 +43,10 @@ export class Voice {
   static async load(folder: string, ort: OrtLike, noise: Noise = createNoise()): Promise<Voice> {
     const data = await readVoiceData(folder);
     const graph = OnnxGraph.parse(data.voice);
-    const outliner = await Model.load(ort, graph.part(["ids", "speed"], [FEATURES, PITCH, DURATIONS]));
+    const planner = await Model.load(ort, graph.part(["ids", "speed"], [FEATURES, PITCH, DURATIONS]));
     const decoder = await FrameDecoder.load(ort, graph);
     const pronounce = createPronunciation(data, await Model.load(ort, data.unknownWords));
-    return new Voice({ outliner, decoder, pronounce, phonemeIds: new Map(Object.entries(data.phonemeIds)), noise });
+    return new Voice({ planner, decoder, pronounce, phonemeIds: new Map(Object.entries(data.phonemeIds)), noise });
   }
 
   /** Returns the phonemes of a text, one item per part that the network speaks at once. */
@@ -68,9 +68,9 @@ export class Voice {
   }
 
   async *#speakPart(phonemes: readonly KnownPhoneme[], { written, from }: Written): AsyncGenerator<Speech> {
-    const { outliner, decoder } = this.#parts;
-    const outline = await outliner.run({ ids: [0, ...phonemes.map(({ id }) => id), 0], speed: SPEED });
-    const durations = floats(outline, DURATIONS);
+    const { planner, decoder } = this.#parts;
+    const plan = await planner.run({ ids: [0, ...phonemes.map(({ id }) => id), 0], speed: SPEED });
+    const durations = floats(plan, DURATIONS);
     const skipped = Math.max(0, (durations[0] ?? 0) - LEAD_IN_STEPS);
     let end = (durations[0] ?? 0) - skipped;
     const spoken = phonemes.map(({ phoneme, origin }, at): SpokenPhoneme => {
@@ -79,9 +79,9 @@ export class Voice {
       return { phoneme, origin: origin - from, start, end };
     });
     const firstFrame = skipped * FRAMES_PER_STEP;
-    const convert = this.#synthesizer.begin(floats(outline, PITCH).subarray(firstFrame));
+    const convert = this.#synthesizer.begin(floats(plan, PITCH).subarray(firstFrame));
     let words: readonly SpokenWord[] = wordTimes(written, spoken);
-    for await (const spectrum of decoder.decode(floats(outline, FEATURES), firstFrame)) {
+    for await (const spectrum of decoder.decode(floats(plan, FEATURES), firstFrame)) {
       yield { samples: convert(spectrum), sampleRate: SAMPLE_RATE, words };
       words = [];
     }
@@ -99,7 +99,7 @@ export class Voice {
 
 interface Parts {
   /** The first half of the network: when each phoneme sounds, and at which pitch. */
-  readonly outliner: Model;
+  readonly planner: Model;
   readonly decoder: FrameDecoder;
   readonly pronounce: (text: string) => AsyncGenerator<Phonemes>;
   readonly phonemeIds: ReadonlyMap<string, number>;
