@@ -37,8 +37,8 @@ export class EndOfTurnModel implements SpeechModel<Int16Array, number> {
     return new EndOfTurnModel(inference.predict);
   }
 
-  async ask(samples: Int16Array): Promise<number> {
-    return this.#predict(samples);
+  async *ask(samples: Int16Array): AsyncGenerator<number, void> {
+    yield await this.#predict(samples);
   }
 
   async close(): Promise<void> {}

@@ -1,6 +1,6 @@
 import { EndOfTurnModel } from "./end-of-turn-model.ts";
 import { siblingModuleUrl } from "../lib/sibling-module-url.ts";
-import { ModelThread } from "./model-thread.ts";
+import { ModelThread, type ModelThreadOptions } from "./model-thread.ts";
 import type { SpeechModel } from "./speech-model.ts";
 import type { Speech } from "./voice/voice.ts";
 
@@ -11,7 +11,7 @@ interface Questions {
   readonly endOfTurn: Int16Array;
 }
 
-/** What each model answers. */
+/** The parts of each model's answers. `listen` answers in one part. */
 interface Answers {
   readonly listen: string;
   readonly speak: Speech;
@@ -23,10 +23,19 @@ export type SpeechUse = keyof Questions;
 export type EmbeddedUse = Exclude<SpeechUse, "endOfTurn">;
 export type SpeechModelOf<Use extends SpeechUse> = SpeechModel<Questions[Use], Answers[Use]>;
 
-const THREADS = {
+interface ThreadOptions<Part> extends Omit<ModelThreadOptions<Part>, "module" | "workerData"> {
+  /** The path of the module that the thread runs. */
+  readonly path: string;
+}
+
+const THREADS: { readonly [Use in EmbeddedUse]: ThreadOptions<Answers[Use]> } = {
   listen: { name: "the embedded recognizer", path: "./listen/moonshine-thread" },
-  speak: { name: "the embedded voice", path: "./voice/voice-thread" },
-} as const satisfies Record<EmbeddedUse, object>;
+  speak: {
+    name: "the embedded voice",
+    path: "./voice/voice-thread",
+    soundMs: ({ samples, sampleRate }) => (samples.length / sampleRate) * 1_000,
+  },
+};
 
 const LOAD: { readonly [Use in SpeechUse]: (folder: string) => Promise<SpeechModelOf<Use>> } = {
   listen: (folder) => startThread("listen", folder),
@@ -45,9 +54,9 @@ export async function startModel<Use extends SpeechUse>(use: Use, folder: string
 }
 
 async function startThread<Use extends EmbeddedUse>(use: Use, folder: string): Promise<SpeechModelOf<Use>> {
-  const { name, path } = THREADS[use];
-  const module = siblingModuleUrl(import.meta.url, path);
-  const thread = new ModelThread<Questions[Use], Answers[Use]>({ name, module, workerData: folder });
+  const options: ThreadOptions<Answers[Use]> = THREADS[use];
+  const module = siblingModuleUrl(import.meta.url, options.path);
+  const thread = new ModelThread<Questions[Use], Answers[Use]>({ ...options, module, workerData: folder });
   await thread.warm();
   return thread;
 }

@@ -12,6 +12,7 @@ import { forFile } from "../support/lifetimes.ts";
 import { freePortVariables, processesIn } from "../worker/support/run-main.ts";
 import { fetchOldestNode, oldestNode } from "./oldest-node.ts";
 import { readmeBlock, ROOT, typedIn } from "./readme-blocks.ts";
+import { wholeSpeech } from "../support/whole-speech.ts";
 import { type RunningProgram, Terminal } from "./terminal.ts";
 
 // npm installs hundreds of packages twice, which takes minutes on two busy cores.
@@ -76,7 +77,7 @@ async function askAloud(url: string): Promise<{ readonly shown: string; readonly
   const [listener, voice] = await Promise.all([startModel("listen", speech), startModel("speak", speech)]);
   for (const model of [listener, voice]) models.defer(() => model.close());
   const file = join(place.path, "question.wav");
-  const { samples, sampleRate } = await voice.ask("What is twenty-one times two?");
+  const { samples, sampleRate } = await wholeSpeech(voice.ask("What is twenty-one times two?"));
   // Starts with silence, so that the agent has time to subscribe to the microphone before the question.
   const question = new Int16Array(SILENT_SECONDS * sampleRate + samples.length);
   question.set(
@@ -97,7 +98,8 @@ async function askAloud(url: string): Promise<{ readonly shown: string; readonly
   await page.locator(".message.assistant[data-state=completed]").waitFor();
   const shown = await page.locator(".message.user .text").innerText();
   await page.getByText("The agent: Listening").waitFor();
-  return { shown, heard: await listener.ask(trimSilence(await recorded(page))) };
+  const [heard = ""] = await Array.fromAsync(listener.ask(trimSilence(await recorded(page))));
+  return { shown, heard };
 }
 
 test("the quickstart's commands create an agent that runs, answers and passes its test, on the same Node", async () => {

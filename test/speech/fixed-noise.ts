@@ -12,7 +12,7 @@ export class FixedNoise {
     this.#frame++;
   };
 
-  restart(): void {
-    this.#frame = 0;
+  restart(frame = 0): void {
+    this.#frame = frame;
   }
 }

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { serialize } from "node:v8";
 import { expect, test } from "vitest";
+import { encodePart } from "../../src/speech/part-stream.ts";
 import { RemoteModel } from "../../src/speech/remote-model.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -15,19 +16,21 @@ async function speechServer(answer: RequestListener) {
     server.closeAllConnections();
     await folder[Symbol.asyncDispose]();
   };
+  const model = new RemoteModel<string, string>(socket, "/speak");
   return {
-    model: new RemoteModel<string, string>(socket, "/speak"),
+    model,
+    ask: (question: string) => Array.fromAsync(model.ask(question)),
     start: () => server.listen(socket),
     [Symbol.asyncDispose]: close,
   };
 }
 
 test("a question waits for a process that does not run yet", async () => {
-  await using server = await speechServer((_request, response) => response.end(serialize("yes")));
-  const asked = server.model.ask("Are you there?");
+  await using server = await speechServer((_request, response) => response.end(encodePart("yes")));
+  const asked = server.ask("Are you there?");
   server.start();
 
-  expect(await asked).toBe("yes");
+  expect(await asked).toEqual(["yes"]);
 });
 
 test("a question during which the process exits is asked once more", async () => {
@@ -35,11 +38,11 @@ test("a question during which the process exits is asked once more", async () =>
   await using server = await speechServer((request, response) => {
     paths.push(request.url);
     if (paths.length === 1) request.destroy();
-    else response.end(serialize("yes"));
+    else response.end(encodePart("yes"));
   });
   server.start();
 
-  expect(await server.model.ask("Are you there?")).toBe("yes");
+  expect(await server.ask("Are you there?")).toEqual(["yes"]);
   expect(paths).toEqual(["/speak", "/speak"]);
 });
 
@@ -51,7 +54,7 @@ test("a question during which the process exits twice fails", async () => {
   });
   server.start();
 
-  await expect(server.model.ask("Are you there?")).rejects.toThrow("socket hang up");
+  await expect(server.ask("Are you there?")).rejects.toThrow("socket hang up");
   expect(requests).toBe(2);
 });
 
@@ -63,15 +66,56 @@ test("a model's failure is reported once, in its own words", async () => {
   });
   server.start();
 
-  await expect(server.model.ask("Are you there?")).rejects.toThrow("the embedded voice failed: no such word");
+  await expect(server.ask("Are you there?")).rejects.toThrow("the embedded voice failed: no such word");
   expect(requests).toBe(1);
 });
 
 test("a question that is given up waits no longer", async () => {
   await using server = await speechServer(() => {});
   const aborting = new AbortController();
-  const asked = server.model.ask("Are you there?", aborting.signal);
+  const asked = Array.fromAsync(server.model.ask("Are you there?", { signal: aborting.signal }));
   aborting.abort(new Error("not needed"));
 
   await expect(asked).rejects.toThrow("not needed");
+});
+
+test("a part arrives before the next one is made", async () => {
+  const more = Promise.withResolvers<void>();
+  await using server = await speechServer((_request, response) => {
+    response.write(encodePart("one"));
+    void more.promise.then(() => response.end(encodePart("two")));
+  });
+  server.start();
+  const parts = server.model.ask("Count.");
+
+  expect((await parts.next()).value).toBe("one");
+  more.resolve();
+  expect((await parts.next()).value).toBe("two");
+  expect((await parts.next()).done).toBe(true);
+});
+
+test("after an exit in the middle of an answer, only its missing parts follow", async () => {
+  let requests = 0;
+  await using server = await speechServer((request, response) => {
+    requests++;
+    response.write(encodePart("one"));
+    if (requests === 1) response.write(encodePart("two"), () => request.destroy());
+    else response.end(Buffer.concat([encodePart("two"), encodePart("three")]));
+  });
+  server.start();
+
+  expect(await server.ask("Count.")).toEqual(["one", "two", "three"]);
+  expect(requests).toBe(2);
+});
+
+test("a reader that stops in the middle of an answer closes the connection", async () => {
+  const closed = Promise.withResolvers<string>();
+  await using server = await speechServer((_request, response) => {
+    response.once("close", () => closed.resolve("closed"));
+    response.write(encodePart("one"));
+  });
+  server.start();
+  for await (const _part of server.model.ask("Count.")) break;
+
+  expect(await closed.promise).toBe("closed");
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { loadOnnx } from "../onnx.ts";
 import type { OrtLike, OrtSession, OrtTensor } from "../ort-like.ts";
+import { repeatedTokens } from "./repetition.ts";
 
 // `logSeverityLevel: 3` logs errors only.
 const OPTIONS = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 } as const;
@@ -14,7 +15,7 @@ const END = 2;
 export const MOONSHINE_RATE = 16_000;
 /**
  * How many tokens to read per second of audio, at most. No speaker exceeds this rate, so the limit only stops a decoder
- * that repeats itself.
+ * that repeats a long phrase.
  */
 const TOKENS_PER_SECOND = 6.5;
 
@@ -46,17 +47,18 @@ export class Moonshine {
     const models = [await model("encoder_model.onnx"), await model("decoder_model_merged.onnx")] as const;
     const moonshine = new Moonshine(ort, models, tokenizer);
     // Warm up, because the first run is slower.
-    await moonshine.transcribe(new Float32Array(MOONSHINE_RATE));
+    await Array.fromAsync(moonshine.transcribe(new Float32Array(MOONSHINE_RATE)));
     return moonshine;
   }
 
   /**
-   * Returns the words in a piece of audio, or "" for noise and silence. Blocks the calling thread.
+   * Yields the words in a piece of audio, or "" for noise and silence. Before that, yields undefined after each
+   * token. Blocks the calling thread in between.
    *
    * @param samples from -1 to 1, at 16,000 per second, at most 15 s; in longer audio, the model repeats itself or drops
    *   words
    */
-  async transcribe(samples: Float32Array<ArrayBuffer>): Promise<string> {
+  async *transcribe(samples: Float32Array<ArrayBuffer>): AsyncGenerator<string | undefined, void> {
     const { Tensor } = this.#ort;
     const sound = new Tensor("float32", samples, [1, samples.length]);
     const { last_hidden_state: heard } = await this.#encoder.run({ input_values: sound });
@@ -65,6 +67,7 @@ export class Moonshine {
     const past = this.#emptyPast();
     const tokens = [START];
     for (let step = 0; step < limit; step++) {
+      yield undefined;
       const output = await this.#decoder.run({
         input_ids: new Tensor("int64", BigInt64Array.of(BigInt(tokens.at(-1) ?? START)), [1, 1]),
         encoder_hidden_states: heard,
@@ -74,13 +77,18 @@ export class Moonshine {
       const token = likeliest(output["logits"]);
       if (token === END) break;
       tokens.push(token);
+      const repeated = repeatedTokens(tokens);
+      if (repeated > 0) {
+        tokens.length -= repeated;
+        break;
+      }
       for (const name of Object.keys(past)) {
         const present = output[name.replace("past_key_values", "present")];
         // The encoder's keys and values do not change after the first step.
         if (present && (step === 0 || name.includes("decoder"))) past[name] = present;
       }
     }
-    return this.#tokenizer.decode(tokens).trim();
+    yield this.#tokenizer.decode(tokens).trim();
   }
 
   #emptyPast(): Record<string, OrtTensor> {

@@ -6,7 +6,7 @@ import { Tagger } from "./g2p/tagger.ts";
 import { Tokenizer } from "./g2p/tokenizer.ts";
 import { UnknownWords } from "./g2p/unknown-words.ts";
 import { WordReader } from "./g2p/word-reader.ts";
-import type { Model } from "./model.ts";
+import type { Model } from "./network/model.ts";
 import { createNormalizer } from "./text/normalize.ts";
 import { splitSentences } from "./text/sentences.ts";
 import { TracedText } from "./text/traced-text.ts";

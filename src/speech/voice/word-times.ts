@@ -1,7 +1,7 @@
 import { MARKS } from "./g2p/split-words.ts";
-import { HOP, SAMPLE_RATE } from "./sound/frames.ts";
+import { FRAMES_PER_STEP, HOP, SAMPLE_RATE } from "./sound/frames.ts";
 
-const MS_PER_FRAME = (HOP / SAMPLE_RATE) * 1000;
+const MS_PER_STEP = ((FRAMES_PER_STEP * HOP) / SAMPLE_RATE) * 1000;
 
 export interface SpokenWord {
   /** As written in the text. */
@@ -15,7 +15,7 @@ export interface SpokenPhoneme {
   readonly phoneme: string;
   /** The index of the corresponding written character. */
   readonly origin: number;
-  /** When the phoneme starts and ends, in frames from the beginning of the sound. */
+  /** When the phoneme starts and ends, in steps from the beginning of the sound. */
   readonly start: number;
   readonly end: number;
 }
@@ -26,8 +26,8 @@ export function wordTimes(text: string, phonemes: readonly SpokenPhoneme[]): Spo
   let endMs = 0;
   return Array.from(text.matchAll(/\S+/g), ({ 0: word, index }) => {
     const own = heard.filter(({ origin }) => origin >= index && origin < index + word.length);
-    const startMs = Math.max(endMs, (own[0]?.start ?? 0) * MS_PER_FRAME);
-    endMs = Math.max(startMs, (own.at(-1)?.end ?? 0) * MS_PER_FRAME);
+    const startMs = Math.max(endMs, (own[0]?.start ?? 0) * MS_PER_STEP);
+    endMs = Math.max(startMs, (own.at(-1)?.end ?? 0) * MS_PER_STEP);
     return { text: word, startMs, endMs };
   });
 }

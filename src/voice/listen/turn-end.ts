@@ -121,8 +121,11 @@ export class TurnEnd {
   }
 
   async #judgeSound(): Promise<number | undefined> {
+    const { model } = this.#options;
     try {
-      return await this.#options.model?.ask(this.#samples.slice(), AbortSignal.timeout(JUDGED_WITHIN_MS));
+      const signal = AbortSignal.timeout(JUDGED_WITHIN_MS);
+      const [sound] = model ? await Array.fromAsync(model.ask(this.#samples.slice(), { signal })) : [];
+      return sound;
     } catch (error) {
       this.#options.logger.warn({ error }, "turn end not judged by sound");
       return undefined;

@@ -1,19 +1,16 @@
 import { stt, type VAD, type VADEvent, VADEventType } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
 import { copyFrame, toAudioFrame } from "../../livekit/audio-frame.ts";
+import type { AskOptions } from "../../speech/speech-model.ts";
 import type { DueWords } from "./due-words.ts";
 import type { LimitedRecognizer } from "./limited-recognizer.ts";
 import { type PieceRecognition, TurnWords } from "./turn-words.ts";
 
-/** How often words are recognized while a participant speaks. Less often if a recognition takes long. */
+/** How often words are recognized while a participant speaks. */
 const INTERIM_EVERY_MS = 500;
 /**
- * The share of its time that the recognizer may spend on one session's interim words, because all sessions share it.
- */
-const INTERIM_SHARE = 0.25;
-/**
  * After this much silence, what was said so far is recognized, so that its words are known when the silence is long
- * enough to end the piece. If the participant continues, that recognition is discarded.
+ * enough to end the piece. If the participant continues, that recognition is canceled.
  */
 const PREPARE_AFTER_MS = 64;
 
@@ -27,11 +24,12 @@ export const LOCAL_LEAD_IN_MS = 400;
  * A recognizer for single utterances that runs on this machine. It may therefore recognize the same audio repeatedly.
  */
 export interface LocalRecognizer extends stt.STT {
-  readonly isLocal: true;
+  /** Like `recognize`. Resolves to undefined if the recognition is optional and was dropped. */
+  readonly transcribe: (frames: readonly AudioFrame[], options: AskOptions) => Promise<string | undefined>;
 }
 
 export function isLocal(recognizer: stt.STT): recognizer is LocalRecognizer {
-  return Reflect.get(recognizer, "isLocal") === true;
+  return Reflect.get(recognizer, "transcribe") !== undefined;
 }
 
 interface TurnRecognizerOptions {
@@ -77,6 +75,10 @@ export class TurnRecognizer extends stt.STT {
   }
 }
 
+interface Prepared extends PieceRecognition {
+  readonly discard: () => void;
+}
+
 class TurnStream extends stt.SpeechStream {
   readonly label: string;
   readonly #turns: TurnRecognizer;
@@ -87,7 +89,7 @@ class TurnStream extends stt.SpeechStream {
   /** The end of the previous piece, as a number of samples. */
   #heardTo = 0;
   /** The recognition of the current piece, if it may be complete. */
-  #prepared: PieceRecognition | undefined;
+  #prepared: Prepared | undefined;
   /** When the next interim words are due. `Infinity` while some are being recognized. */
   #interimAt = Infinity;
 
@@ -105,7 +107,7 @@ class TurnStream extends stt.SpeechStream {
     this.#options.due.settle();
   }
 
-  /** Does nothing. The base class would count each recognition a second time, after `recognize` has counted it. */
+  /** Does nothing: nobody counts recognitions. */
   protected override async monitorMetrics(): Promise<void> {}
 
   protected override async run(): Promise<void> {
@@ -131,7 +133,6 @@ class TurnStream extends stt.SpeechStream {
     this.output.put({ type: stt.SpeechEventType.START_OF_SPEECH });
     this.#options.due.begin();
     this.#piece = this.#unheard(event);
-    this.#prepared = undefined;
     this.#interimAt = this.#options.interims ? performance.now() + INTERIM_EVERY_MS : Infinity;
   }
 
@@ -140,23 +141,32 @@ class TurnStream extends stt.SpeechStream {
     if (!this.#piece) return;
     // The frames are views of a buffer that the VAD overwrites.
     this.#piece.push(...frames.map(copyFrame));
-    if (rawAccumulatedSpeech > 0) this.#prepared = undefined;
+    if (rawAccumulatedSpeech > 0) this.#discardPrepared();
     if (rawAccumulatedSilence >= PREPARE_AFTER_MS) this.#prepared ??= this.#prepare(this.#piece);
     else if (interims && performance.now() >= this.#interimAt) void this.#showInterim(this.#piece);
   }
 
-  #prepare(piece: readonly AudioFrame[]): PieceRecognition {
-    return this.#turns.words.prepare([...piece], (frames) => this.#transcribe(frames));
+  #prepare(piece: readonly AudioFrame[]): Prepared {
+    const discarded = new AbortController();
+    const signal = AbortSignal.any([this.abortSignal, discarded.signal]);
+    const recognition = this.#turns.words.prepare([...piece], (frames) => this.#transcribe(frames, signal));
+    return { add: recognition.add, discard: () => discarded.abort() };
+  }
+
+  #discardPrepared(): void {
+    this.#prepared?.discard();
+    this.#prepared = undefined;
   }
 
   async #showInterim(piece: AudioFrame[]): Promise<void> {
     this.#interimAt = Infinity;
     const startedAt = performance.now();
-    const words = await this.#turns.words.peek(piece, (frames) => this.#transcribe(frames)).catch(() => "");
+    const options = { signal: this.abortSignal, isOptional: true };
+    const recognize = (frames: readonly AudioFrame[]) => this.#options.recognizer.transcribe(frames, options);
+    const words = await this.#turns.words.peek(piece, recognize).catch(() => undefined);
     if (piece !== this.#piece || this.closed) return;
-    const tookMs = performance.now() - startedAt;
-    this.#interimAt = performance.now() + Math.max(INTERIM_EVERY_MS - tookMs, tookMs / INTERIM_SHARE);
-    if (words !== "") this.output.put(toEvent(stt.SpeechEventType.INTERIM_TRANSCRIPT, words));
+    this.#interimAt = startedAt + INTERIM_EVERY_MS;
+    if (words) this.output.put(toEvent(stt.SpeechEventType.INTERIM_TRANSCRIPT, words));
   }
 
   async #end(event: VADEvent): Promise<void> {
@@ -188,9 +198,8 @@ class TurnStream extends stt.SpeechStream {
     return [toAudioFrame(sound.data.subarray(heard), sound.sampleRate)];
   }
 
-  async #transcribe(frames: readonly AudioFrame[]): Promise<string> {
-    const { alternatives } = await this.#options.recognizer.recognize([...frames], this.abortSignal);
-    return alternatives?.[0].text.trim() ?? "";
+  async #transcribe(frames: readonly AudioFrame[], signal: AbortSignal): Promise<string> {
+    return (await this.#options.recognizer.transcribe(frames, { signal })) ?? "";
   }
 }
 

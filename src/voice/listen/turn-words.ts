@@ -21,10 +21,17 @@ export class TurnWords {
   #pieces: readonly AudioFrame[] = [];
   #text = "";
 
-  /** Returns the words of the turn up to and including a piece that is still being spoken. Changes nothing. */
-  async peek(piece: readonly AudioFrame[], recognize: Recognize): Promise<string> {
+  /**
+   * Returns the words of the turn up to and including a piece that is still being spoken, or undefined if they were not
+   * recognized. Changes nothing.
+   */
+  async peek(
+    piece: readonly AudioFrame[],
+    recognize: (frames: readonly AudioFrame[]) => Promise<string | undefined>,
+  ): Promise<string | undefined> {
     const { before, frames } = this.#with(piece);
-    return joined(before, await recognize(frames));
+    const text = await recognize(frames);
+    return text === undefined ? undefined : joined(before, text);
   }
 
   /** Adds a piece, and returns all words of the turn. A piece without words changes nothing. */

@@ -55,9 +55,10 @@ test.each([
 
 test("an invalid piece of sound fails, and the next piece is recognized", async () => {
   const thread = await startModel("listen", FOLDER);
-  await expect(thread.ask(new Float32Array(0))).rejects.toThrow("the embedded recognizer failed");
+  const listen = (sound: Float32Array) => Array.fromAsync(thread.ask(sound));
+  await expect(listen(new Float32Array(0))).rejects.toThrow("the embedded recognizer failed");
   const samples = Float32Array.from(await recording("ten-of-clubs"), (sample) => sample / 32_768);
-  expect(words(await thread.ask(samples))).toBe("ten of clubs");
+  expect((await listen(samples)).map(words)).toEqual(["ten of clubs"]);
   await thread.close();
 }, 60_000);
 
@@ -88,6 +89,31 @@ test("the embedded voice reports word times: a long number counts as heard once 
   expect(times.playedUntil(endsAt - 0.1 + onTheWay)).toBe("The number is");
   expect(times.playedUntil(endsAt + 0.05 + onTheWay)).toBe("The number is 1234567890123,");
   expect(times.begunUntil(startsAt + 0.01)).toBe("The number is 1234567890123,");
+  await voice.close();
+}, 60_000);
+
+test("the embedded voice reports the times at which its words can be heard", async () => {
+  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: CACHE }, undefined);
+  const { signal } = new AbortController();
+  const sentence = "I have changed the file and all tests pass.";
+  const frames = await Array.fromAsync(voice.speak(piecesOf(sentence), { language: "en", signal }));
+  const timed = frames.flatMap(timedWordsOf);
+  const isLoud = ({ data }: AudioFrame) => data.some((sample) => Math.abs(sample) > 300);
+  const seconds = (index: number) =>
+    frames.slice(0, index).reduce((sum, { samplesPerChannel, sampleRate }) => sum + samplesPerChannel / sampleRate, 0);
+
+  expect(Math.abs((timed[0]?.startsAt ?? 0) - seconds(frames.findIndex(isLoud)))).toBeLessThan(0.2);
+  expect(Math.abs((timed.at(-1)?.endsAt ?? 0) - seconds(frames.findLastIndex(isLoud)))).toBeLessThan(0.3);
+  await voice.close();
+}, 60_000);
+
+test("a sentence of the embedded voice can be heard soon after its sound begins", async () => {
+  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: CACHE }, undefined);
+  const { signal } = new AbortController();
+  for (const sentence of ["Sure, one moment.", "Yes.", "I have changed the file."]) {
+    const [first] = await Array.fromAsync(voice.speak(piecesOf(sentence), { language: "en", signal }));
+    expect(timedWordsOf(first ?? new AudioFrame(new Int16Array(), 24_000, 1, 0))[0]?.startsAt).toBeLessThan(0.16);
+  }
   await voice.close();
 }, 60_000);
 

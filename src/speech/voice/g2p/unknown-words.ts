@@ -1,4 +1,4 @@
-import { ids, type Model } from "../model.ts";
+import { ids, type Model } from "../network/model.ts";
 
 /** The contents of `oov.json` in the voice's folder. */
 export interface UnknownWordTables {

@@ -1,10 +1,10 @@
 import { Fft } from "./fft.ts";
 import { BINS, FRAME, HOP, WINDOW } from "./frames.ts";
 import type { Noise } from "./noise.ts";
-import { pulses } from "./pulses.ts";
+import { Pulses } from "./pulses.ts";
 import { fastCos, fastSin } from "./trigonometry.ts";
 
-/** The network's output. Each field except `f0` has a row of frames for each frequency. */
+/** The network's output for some frames. Each field has a row of frames for each frequency. */
 export interface Spectrum {
   /** Magnitude (a logarithm) and phase shift of the voiced part. */
   readonly lh: Float32Array;
@@ -14,8 +14,6 @@ export interface Spectrum {
   /** Magnitude and phase of the residual (neither voiced nor noise). */
   readonly lr: Float32Array;
   readonly phi: Float32Array;
-  /** The pitch, in Hz. */
-  readonly f0: Float32Array;
 }
 
 const LOUDEST = 7;
@@ -26,10 +24,21 @@ const get32 = (values: Float32Array, index: number): number => values[index] ?? 
 /** The window for the pulses. Scaled so that a cosine of amplitude 1 has a peak of 1 in the spectrum. */
 const SOURCE_WINDOW = WINDOW.map((value) => value / (FRAME / 4));
 
+const WINDOW_SQUARED = WINDOW.map((value) => value ** 2);
+
 /** Half of a frame's spectrum. The other half mirrors it, because the sound is real-valued. */
 class HalfSpectrum {
   readonly re = new Float64Array(BINS);
   readonly im = new Float64Array(BINS);
+}
+
+/** The sound of one sentence, as far as it has been made. */
+interface Sentence {
+  readonly pulses: Pulses;
+  readonly frames: number;
+  /** The sum of the overlapping frames made so far. */
+  readonly sum: Float64Array;
+  made: number;
 }
 
 /** Converts the network's output to sound: voiced pulses, noise, and the residual. */
@@ -44,25 +53,34 @@ export class Synthesizer {
     this.#noise = noise;
   }
 
-  synthesize(spectrum: Spectrum): Float32Array<ArrayBuffer> {
-    const frames = spectrum.f0.length;
-    const source = pulses(spectrum.f0);
-    const sum = new Float64Array(frames * HOP + FRAME);
-    const weights = new Float64Array(sum.length);
-    for (let frame = 0; frame < frames; frame += 2) {
-      this.#analyze(source, frame);
-      for (const [at, half] of this.#pair.entries()) this.#shape(half, spectrum, frame + at);
+  /**
+   * Returns a function that converts the next frames of a sentence, and returns the samples that later frames do not
+   * change. The number of frames must be even, except at the end of the sentence.
+   *
+   * @param pitch the pitch of all frames, in Hz
+   */
+  begin(pitch: Float32Array): (spectrum: Spectrum) => Float32Array<ArrayBuffer> {
+    const frames = pitch.length;
+    const sentence = { pulses: new Pulses(pitch), frames, sum: new Float64Array(frames * HOP + FRAME), made: 0 };
+    return (spectrum) => this.#convert(spectrum, sentence);
+  }
+
+  #convert(spectrum: Spectrum, sentence: Sentence): Float32Array<ArrayBuffer> {
+    const { pulses, frames, sum } = sentence;
+    const count = spectrum.lh.length / BINS;
+    const first = sentence.made;
+    sentence.made += count;
+    pulses.makeUntil(sentence.made * HOP + FRAME / 2);
+    for (let at = 0; at < count; at += 2) {
+      this.#analyze(pulses.sound, first + at);
+      this.#shape(this.#pair[0], spectrum, { at, count });
+      if (at + 1 < count) this.#shape(this.#pair[1], spectrum, { at: at + 1, count });
       this.#resynthesize();
-      this.#addFrame(sum, this.#fft.im, frame);
-      addWeights(weights, frame);
-      if (frame + 1 === frames) break;
-      this.#addFrame(sum, this.#fft.re, frame + 1);
-      addWeights(weights, frame + 1);
+      this.#addFrame(sum, this.#fft.im, first + at);
+      if (at + 1 < count) this.#addFrame(sum, this.#fft.re, first + at + 1);
     }
-    const sound = new Float32Array(frames * HOP);
-    for (let at = 0, from = FRAME / 2; at < sound.length; at++, from++)
-      sound[at] = get(sum, from) / Math.max(get(weights, from), 1e-11);
-    return sound;
+    const end = sentence.made === frames ? frames * HOP : soundUntil(sentence.made);
+    return finished(sentence, soundUntil(first), end);
   }
 
   /** Sets the pair to the spectra of the pulses in a frame and the next one. */
@@ -86,10 +104,10 @@ export class Synthesizer {
   }
 
   /** Converts the spectrum of the pulses to the spectrum of the voice. */
-  #shape({ re, im }: HalfSpectrum, { lh, theta, ln, lr, phi, f0 }: Spectrum, frame: number): void {
+  #shape({ re, im }: HalfSpectrum, { lh, theta, ln, lr, phi }: Spectrum, frame: Place): void {
     const noise = this.#noiseOfFrame;
     this.#noise(noise);
-    for (let bin = 0, at = frame; bin < BINS; bin++, at += f0.length) {
+    for (let bin = 0, { at } = frame; bin < BINS; bin++, at += frame.count) {
       const turn = Math.PI * Math.tanh(get32(theta, at));
       const voice = loudness(get32(lh, at));
       const hiss = loudness(get32(ln, at));
@@ -130,8 +148,26 @@ export class Synthesizer {
   }
 }
 
-function addWeights(weights: Float64Array, frame: number): void {
-  for (let at = 0, to = frame * HOP; at < FRAME; at++, to++) weights[to] = get(weights, to) + get(WINDOW, at) ** 2;
+/** Which frame of a spectrum, and how many frames it has. */
+interface Place {
+  readonly at: number;
+  readonly count: number;
+}
+
+/** Returns how many samples no longer change once some frames are made. The first frame begins before the sound. */
+const soundUntil = (frames: number): number => Math.max(0, frames * HOP - FRAME / 2);
+
+/** Returns a range of samples of a sentence. */
+function finished({ sum, frames }: Sentence, start: number, end: number): Float32Array<ArrayBuffer> {
+  const sound = new Float32Array(end - start);
+  for (let at = 0, from = start + FRAME / 2; at < sound.length; at++, from++) {
+    let weight = 0;
+    const newest = Math.min(frames - 1, Math.floor(from / HOP));
+    for (let frame = Math.max(0, Math.floor((from - FRAME) / HOP) + 1); frame <= newest; frame++)
+      weight += get(WINDOW_SQUARED, from - frame * HOP);
+    sound[at] = get(sum, from) / Math.max(weight, 1e-11);
+  }
+  return sound;
 }
 
 /** Returns a sample of the sound. Beyond either end, the sound continues as its mirror image. */

@@ -2,6 +2,7 @@ import { stt } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
 import { MOONSHINE_RATE } from "../../../speech/listen/moonshine.ts";
 import { cutAtPauses, trimSilence } from "../../../speech/listen/sound.ts";
+import type { AskOptions } from "../../../speech/speech-model.ts";
 import type { SpeechModelOf } from "../../../speech/start-model.ts";
 import type { LocalRecognizer } from "../../listen/turn-recognizer.ts";
 import { openModel } from "./open-model.ts";
@@ -10,7 +11,6 @@ import { toSamples } from "./to-samples.ts";
 /** The recognizer of `STT=embedded`. Like a cloud recognizer for single utterances, it does not stream. */
 export class EmbeddedRecognizer extends stt.STT implements LocalRecognizer {
   readonly label = "embedded.STT";
-  readonly isLocal = true;
   readonly #moonshine: SpeechModelOf<"listen">;
 
   private constructor(moonshine: SpeechModelOf<"listen">) {
@@ -43,14 +43,26 @@ export class EmbeddedRecognizer extends stt.STT implements LocalRecognizer {
     await this.#moonshine.close();
   }
 
+  async transcribe(frames: readonly AudioFrame[], options: AskOptions): Promise<string | undefined> {
+    return this.#transcribe(trimSilence(toSamples(frames)), options);
+  }
+
   protected override async _recognize(...[buffer, signal]: Parameters<stt.STT["recognize"]>): Promise<stt.SpeechEvent> {
-    const frames: AudioFrame[] = Array.isArray(buffer) ? buffer : [buffer];
-    const samples = trimSilence(toSamples(frames));
-    const texts: string[] = [];
-    for (const piece of cutAtPauses(samples)) texts.push(await this.#moonshine.ask(piece, signal));
-    const text = texts.filter(Boolean).join(" ");
+    const samples = trimSilence(toSamples(Array.isArray(buffer) ? buffer : [buffer]));
+    const text = (await this.#transcribe(samples, { signal })) ?? "";
     const endTime = samples.length / MOONSHINE_RATE;
     const found = { text, language: "en", startTime: 0, endTime, confidence: 1 } as stt.SpeechData;
     return { type: stt.SpeechEventType.FINAL_TRANSCRIPT, alternatives: [found] };
+  }
+
+  /** Returns undefined if the question is optional and was dropped. */
+  async #transcribe(samples: Float32Array, options: AskOptions): Promise<string | undefined> {
+    const texts: string[] = [];
+    for (const piece of cutAtPauses(samples)) {
+      const [text] = await Array.fromAsync(this.#moonshine.ask(piece, options));
+      if (text === undefined) return undefined;
+      if (text !== "") texts.push(text);
+    }
+    return texts.join(" ");
   }
 }

@@ -36,13 +36,12 @@ export class EmbeddedVoice implements Synthesizer {
       return;
     }
     for await (const sentence of splitSentences(text, language)) {
-      if (signal.aborted) return;
-      const speech = await this.#hibari.ask(sentence, signal).catch((error: unknown) => {
+      try {
+        for await (const speech of this.#hibari.ask(sentence, { signal })) yield* toFrames(speech);
+      } catch (error) {
         if (!signal.aborted) throw error;
-        return undefined;
-      });
-      if (signal.aborted || !speech) return;
-      yield* toFrames(speech);
+      }
+      if (signal.aborted) return;
     }
   }
 
