@@ -11,6 +11,7 @@ import { catchUp } from "./catch-up.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
+import type { ServedAgent } from "../agent/served-agent.ts";
 import type { ParticipantState } from "./participant-state.ts";
 import type { Participants } from "./participants.ts";
 import { waitForMcpTools } from "./wait-for-mcp-tools.ts";
@@ -27,6 +28,8 @@ interface ConfigurationsOptions {
   readonly outbox: Outbox;
   /** @defaultValue the session is text only */
   readonly voice?: Pick<VoicePort, "listens" | "speaks"> | undefined;
+  /** Returns the session's agent. @defaultValue the session has no agent to show */
+  readonly agent?: (() => Pick<ServedAgent, "names" | "description" | "suggestions">) | undefined;
   readonly participants: Pick<Participants, "clients" | "hosts">;
   readonly archive: Pick<ConversationArchive, "answers">;
   /** Called when the language that `set_language` chose for a participant no longer applies. */
@@ -44,6 +47,7 @@ export class Configurations {
   readonly #liveTools: LiveTools;
   readonly #outbox: Outbox;
   readonly #voice: Pick<VoicePort, "listens" | "speaks">;
+  readonly #agent: ConfigurationsOptions["agent"];
   readonly #participants: ConfigurationsOptions["participants"];
   readonly #archive: ConfigurationsOptions["archive"];
   readonly #onLanguageDropped: ConfigurationsOptions["onLanguageDropped"];
@@ -58,6 +62,7 @@ export class Configurations {
     this.#serverTools = serverTools;
     this.#liveTools = liveTools;
     this.#outbox = outbox;
+    this.#agent = options.agent;
     this.#participants = participants;
     this.#archive = archive;
     this.#onLanguageDropped = options.onLanguageDropped;
@@ -77,9 +82,15 @@ export class Configurations {
 
   send({ identity }: Pick<ParticipantState, "identity">): void {
     const ownTools = [...this.#serverTools.values()].filter((tool) => tool.execution !== "client");
-    const tools = ownTools.map(({ name, description }) => ({ name, description, inputSchema: { type: "object" } }));
+    const tools = ownTools.map(({ name, description, mcpServer }) => ({
+      name,
+      description,
+      inputSchema: { type: "object" },
+      ...(mcpServer !== undefined && { annotations: { mcpServer } }),
+    }));
     const { listens, speaks } = this.#voice;
-    const body = { listens, speaks, features: workerFeatures(), tools };
+    const agent = this.#agent && toShown(this.#agent());
+    const body = { listens, speaks, ...(agent && { agent }), features: workerFeatures(), tools };
     this.#outbox.post({ type: "configuration", body }, { to: [identity] });
   }
 
@@ -189,4 +200,13 @@ export class Configurations {
     await abortable(promise, signal).catch(() => {});
     this.#awaited.delete(onConfigured);
   }
+}
+
+/** Returns what people see of an agent. */
+function toShown({ names, description, suggestions }: Pick<ServedAgent, "names" | "description" | "suggestions">) {
+  return {
+    name: names[0] ?? "",
+    ...(description !== undefined && { description }),
+    ...(suggestions !== undefined && { suggestions }),
+  };
 }
