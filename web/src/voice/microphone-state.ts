@@ -16,6 +16,16 @@ interface MicrophoneState {
 const OFF: MicrophoneState = { isOn: false, isStarting: false, problem: undefined };
 
 const isOnNow = watchedValue(false);
+const WANTED = "parley.microphone";
+
+/** Whether this person wants to talk in this tab, and not only to type. Survives a reload. */
+export function wantsMicrophone(): boolean {
+  return sessionStorage.getItem(WANTED) === "on";
+}
+
+export function wantMicrophone(isWanted: boolean): void {
+  sessionStorage.setItem(WANTED, isWanted ? "on" : "off");
+}
 
 /** Whether the page's microphone is on. */
 export const useIsMicrophoneOn = isOnNow.use;
@@ -79,7 +89,13 @@ function microphoneOf(room: Room): Microphone {
 export function useMicrophone(room: Room): MicrophoneState & { readonly turn: (isOn: boolean) => void } {
   const microphone = microphoneOf(room);
   const state = useSyncExternalStore(microphone.subscribe, () => microphone.state);
-  const turn = useCallback((isOn: boolean) => void microphone.turn(isOn), [microphone]);
+  const turn = useCallback(
+    (isOn: boolean) => {
+      wantMicrophone(isOn);
+      void microphone.turn(isOn);
+    },
+    [microphone],
+  );
   return { ...state, turn };
 }
 

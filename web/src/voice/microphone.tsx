@@ -1,9 +1,9 @@
 import { useVoice } from "@parley/react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { IconButton } from "../shared/icon-button.tsx";
 import { LevelMeter } from "./level-meter.tsx";
-import { useMicrophone } from "./microphone-state.ts";
+import { useMicrophone, wantsMicrophone } from "./microphone-state.ts";
 
 const MICROPHONE = "M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3Zm-7 8a7 7 0 0 0 14 0m-7 7v3";
 
@@ -12,6 +12,10 @@ export function Microphone(): ReactNode {
   const { liveKit } = useJoinedTalk();
   const { isOn, isStarting, turn } = useMicrophone(liveKit);
   const { listens } = useVoice();
+  useEffect(() => {
+    // Whoever has joined to talk does not press another button.
+    if (listens === true && wantsMicrophone()) turn(true);
+  }, [listens, turn]);
   if (listens !== true) return null;
   return (
     <div className="microphone">
