@@ -1,3 +1,4 @@
+import type { AgentSettings } from "../../agent/agent-fields.ts";
 import type { Call } from "../../conversation/call.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { abortable } from "../../lib/abortable.ts";
@@ -11,7 +12,6 @@ import { catchUp } from "./catch-up.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
-import type { ServedAgent } from "../agent/served-agent.ts";
 import type { ParticipantState } from "./participant-state.ts";
 import type { Participants } from "./participants.ts";
 import { waitForMcpTools } from "./wait-for-mcp-tools.ts";
@@ -21,6 +21,11 @@ const READ_WITHIN_MS = 250;
 const TEXT_ONLY = { listens: false, speaks: false } as const;
 const UNCHANGING: LiveTools = { prefixes: [], onChanged: () => () => {} };
 
+/** What people see of an agent. */
+interface ShownAgent extends Pick<AgentSettings, "description" | "suggestions"> {
+  readonly names: readonly string[];
+}
+
 interface ConfigurationsOptions {
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   /** @defaultValue the worker's tools do not change */
@@ -29,7 +34,7 @@ interface ConfigurationsOptions {
   /** @defaultValue the session is text only */
   readonly voice?: Pick<VoicePort, "listens" | "speaks"> | undefined;
   /** Returns the session's agent. @defaultValue the session has no agent to show */
-  readonly agent?: (() => Pick<ServedAgent, "names" | "description" | "suggestions">) | undefined;
+  readonly agent?: (() => ShownAgent) | undefined;
   readonly participants: Pick<Participants, "clients" | "hosts">;
   readonly archive: Pick<ConversationArchive, "answers">;
   /** Called when the language that `set_language` chose for a participant no longer applies. */
@@ -203,7 +208,7 @@ export class Configurations {
 }
 
 /** Returns what people see of an agent. */
-function toShown({ names, description, suggestions }: Pick<ServedAgent, "names" | "description" | "suggestions">) {
+function toShown({ names, description, suggestions }: ShownAgent) {
   return {
     name: names[0] ?? "",
     ...(description !== undefined && { description }),

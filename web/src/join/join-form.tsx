@@ -1,7 +1,6 @@
 import { type ReactNode, useRef, useState } from "react";
-import { wantMicrophone } from "../voice/microphone-state.ts";
 import { type JoinError, type JoinedTalk, joinTalk, newRoom, toJoinError } from "./join-talk.ts";
-import { loadName, loadRooms } from "./browser-storage.ts";
+import { loadName, loadRooms, wantMicrophone } from "./browser-storage.ts";
 
 interface JoinFormProps {
   readonly onJoined: (talk: JoinedTalk) => void;

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { Switch } from "../shared/switch.tsx";
-import { setNotifies, useNotifies } from "../stage/notify.ts";
+import { setNotifies, useNotifies } from "../shared/notify.ts";
 
 /** Whether to be notified when the agent waits while the tab is in the background. */
 export function NotifyChoice(): ReactNode {

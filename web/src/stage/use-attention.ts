@@ -1,7 +1,7 @@
 import { usePermissions } from "@parley/react";
 import { useEffect } from "react";
 import { toVisible } from "../shared/exact-json.ts";
-import { useNotifies } from "./notify.ts";
+import { useNotifies } from "../shared/notify.ts";
 
 /** Draws the attention of a person whose tab is in the background while the agent waits for them. */
 export function useAttention(isWaiting: boolean): void {

@@ -1,5 +1,6 @@
 import { type Room, RoomEvent } from "livekit-client";
 import { useCallback, useSyncExternalStore } from "react";
+import { wantMicrophone } from "../join/browser-storage.ts";
 import { watchedValue } from "../shared/watched-value.ts";
 
 /** How long the microphone stays on if nobody subscribes to its track. A worker that listens subscribes immediately. */
@@ -16,17 +17,6 @@ interface MicrophoneState {
 const OFF: MicrophoneState = { isOn: false, isStarting: false, problem: undefined };
 
 const isOnNow = watchedValue(false);
-const WANTED = "parley.microphone";
-
-/** Whether this person wants to talk in this tab, and not only to type. Survives a reload. */
-export function wantsMicrophone(): boolean {
-  return sessionStorage.getItem(WANTED) === "on";
-}
-
-export function wantMicrophone(isWanted: boolean): void {
-  sessionStorage.setItem(WANTED, isWanted ? "on" : "off");
-}
-
 /** Whether the page's microphone is on. */
 export const useIsMicrophoneOn = isOnNow.use;
 

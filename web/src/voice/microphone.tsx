@@ -1,9 +1,10 @@
 import { useVoice } from "@parley/react";
 import { type ReactNode, useEffect } from "react";
+import { wantsMicrophone } from "../join/browser-storage.ts";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { IconButton } from "../shared/icon-button.tsx";
 import { LevelMeter } from "./level-meter.tsx";
-import { useMicrophone, wantsMicrophone } from "./microphone-state.ts";
+import { useMicrophone } from "./microphone-state.ts";
 
 const MICROPHONE = "M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3Zm-7 8a7 7 0 0 0 14 0m-7 7v3";
 

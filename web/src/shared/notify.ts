@@ -1,4 +1,4 @@
-import { watchedValue } from "../shared/watched-value.ts";
+import { watchedValue } from "./watched-value.ts";
 
 const KEY = "parley.notify";
 
