@@ -7,5 +7,7 @@ export default defineConfig({
     "Answer in short spoken sentences, without lists, headings or markup.",
     "Use the tools when they help; say so plainly when one fails.",
   ].join(" "),
+  description: "Ask me to calculate, to read the clock, or to show you something.",
+  suggestions: ["What is 21 * 2?", "What time is it?"],
   toolsFolder: "tools",
 });

@@ -127,6 +127,10 @@ export const agentFields = {
     .array(z.string().regex(/[\p{L}\p{N}]/u, "expected a name"))
     .min(1)
     .exactOptional(),
+  /** One sentence for people that says what the agent does. Clients show it before anything has been said. */
+  description: z.string().min(1).max(300).exactOptional(),
+  /** What people can say first. Clients offer these sentences as buttons. */
+  suggestions: z.array(z.string().min(1).max(120)).max(6).exactOptional(),
   /** Whether the model is shown who joined and left since the last message. */
   presence: z.boolean().default(false),
   callTools: callToolsSchema.default({}),

@@ -46,7 +46,12 @@ export class Session {
     const participants = this.#participants;
     const core = createCore(options, participants, (event) => this.#emit(event));
     this.#core = core;
-    this.#configurations = new Configurations({ ...core, liveTools: options.liveTools, onLanguageDropped });
+    this.#configurations = new Configurations({
+      ...core,
+      liveTools: options.liveTools,
+      ...(agents && { agent: () => agents.current }),
+      onLanguageDropped,
+    });
     this.#unfollowTools = this.#configurations.follow();
     this.#permissions = new PermissionDesk({ ...core, policy: policy.permission, store: options.permissionStore });
     const media = new SessionMedia(core);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { accessibilityProblems } from "./accessibility-problems.ts";
-import { DRINK, PageWorld, say } from "./page-world.ts";
+import { DRINK, openCalls, openDeveloper, openPanel, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
@@ -21,8 +21,12 @@ test("axe finds no problem in a conversation and in each side panel", async () =
   await say(page, "What shall I drink?");
   await page.getByText("Tea, then.", { exact: true }).waitFor();
 
-  for (const tab of ["Tools", "Turn", "Events", "Session"]) {
-    await page.getByRole("tab", { name: tab }).click();
+  for (const panel of ["Conversations", "Settings"] as const) {
+    await openPanel(page, panel);
+    expect(await accessibilityProblems(page)).toEqual([]);
+  }
+  for (const tab of ["Turn", "Events", "Session"] as const) {
+    await openDeveloper(page, tab);
     expect(await accessibilityProblems(page)).toEqual([]);
   }
 });
@@ -70,14 +74,16 @@ test("at 320 pixels nothing scrolls sideways", async () => {
 test("a worker without a recognizer offers no microphone, says why, and never shows that it listens", async () => {
   const page = await world.join();
 
-  await page.getByRole("tabpanel").getByText("This agent cannot hear").waitFor();
+  await openPanel(page, "Settings");
+  await page.getByText("This agent cannot hear").waitFor();
   expect(await page.getByRole("button", { name: "Microphone" }).count()).toBe(0);
   expect(await page.getByText(/listening|speak|say something/iu).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Talk" }).count()).toBe(0);
 });
 
 const focused = (page: Page) => page.evaluate("document.activeElement.id");
 
-test("the focus moves to the message field when its button disappears, and in a panel to its tab", async () => {
+test("the focus moves to the message field when its button disappears, and in a panel to its Close button", async () => {
   const page = await world.join();
   const line = async () => {
     await expect.poll(() => focused(page)).toBe("message");
@@ -102,8 +108,9 @@ test("the focus moves to the message field when its button disappears, and in a 
   await page.getByRole("alertdialog").getByRole("button", { name: "Always allow", disabled: false }).press("Enter");
   await page.getByText("Two.", { exact: true }).waitFor();
   await line();
+  await openPanel(page, "Settings");
   await page.getByRole("button", { name: /^Revoke calculator/ }).press("Enter");
-  await expect.poll(() => focused(page)).toBe("tab-tools");
+  await page.getByRole("button", { name: "Close", exact: true }).and(page.locator(":focus")).waitFor();
 });
 
 test("an answer that ends while Stop has the focus moves the focus to the message field", async () => {
@@ -131,6 +138,36 @@ test("nothing is animated for people who prefer reduced motion", async () => {
   await page.emulateMedia({ reducedMotion: "reduce" });
 
   expect(await page.evaluate(MOVING)).toBe(0);
+});
+
+/** Puts the tab in the background, and records the notifications that the page shows. */
+const BACKGROUND = `(() => {
+  window.notified = [];
+  window.Notification = class extends EventTarget {
+    static permission = "default";
+    static requestPermission = async () => (Notification.permission = "granted");
+    constructor(title, { body }) { super(); window.notified.push({ title, body }); }
+    close() { window.notified.push("closed"); }
+  };
+  Object.defineProperty(document, "hidden", { get: () => window.isAway === true });
+})()`;
+
+test("a question is announced by the browser while the tab is in the background, if the person wants that", async () => {
+  const page = await world.join({ before: BACKGROUND });
+  await openPanel(page, "Settings");
+  await page.getByRole("switch", { name: "Tell me when the agent waits" }).check();
+  await page.evaluate("window.isAway = true");
+  world.model.script([reply([toolUse("calculator", { expression: "1 + 1" })]), reply([text("Two.")])]);
+
+  await say(page, "What is 1 + 1?");
+  const dialog = page.getByRole("alertdialog");
+  const title = await dialog.getByRole("heading").textContent();
+  const waiting = { title: "The agent is waiting for you", body: title };
+  await expect.poll(() => page.evaluate("window.notified")).toEqual([waiting]);
+  await dialog.getByRole("button", { name: "Allow once", disabled: false }).click();
+
+  await page.getByText("Two.", { exact: true }).waitFor();
+  expect(await page.evaluate("window.notified")).toEqual([waiting, "closed"]);
 });
 
 test("a second tab with the same name takes over the session with its open question, and the first may come back", async () => {
@@ -167,10 +204,15 @@ test("two people's tabs are two devices: each is asked in its own turns, and imm
   await ann.getByRole("group", { name: "Calculator: Waiting for Ben's permission" }).waitFor();
   expect(await ann.locator(".message .who").allTextContents()).toEqual(["Ben", "Agent"]);
   expect(await ann.locator(".message.user .text").textContent()).toBe("How many cups?");
+  // What others say does not look like one's own words.
+  const atTheStart = async (page: Page) => ((await page.locator(".message.user .body").boundingBox())?.x ?? 0) < 400;
+  expect([await atTheStart(ann), await atTheStart(ben)]).toEqual([true, false]);
+  expect(await ann.locator(".where").textContent()).toBe("Here: Ann, Ben");
   expect(await ann.getByRole("alertdialog").count()).toBe(0);
   await ben.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
 
   await ann.getByText("Two cups.", { exact: true }).waitFor();
+  await openCalls(ann);
   await ann.getByText("Done on Ben's device").waitFor();
   expect(await ann.locator(".notice").count()).toBe(0);
 });

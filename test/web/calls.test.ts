@@ -5,7 +5,7 @@ import { toVisible } from "../../web/src/shared/exact-json.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { PNG } from "../support/pictures.ts";
 import { accessibilityProblems } from "./accessibility-problems.ts";
-import { DRINK, PageWorld, say } from "./page-world.ts";
+import { DRINK, openCalls, openDeveloper, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
@@ -28,16 +28,51 @@ test("the card of a tool that answers after its deadline says so, even after a r
   await card.getByLabel("Log of Slow scan").getByText("warming up").waitFor();
   await card.locator("summary").first().click();
   expect(await accessibilityProblems(page)).toEqual([]);
-  await page.getByRole("tab", { name: "Turn" }).click();
+  await openDeveloper(page, "Turn");
   await page.getByText("Slow scan: late answer").waitFor();
 
   await page.reload();
   await card.getByText("The server answered too late. The answer was ignored.").waitFor();
   await card.getByText("Log (1)").click();
   await card.getByLabel("Log of Slow scan").getByText("warming up").waitFor();
-  await page.getByRole("tab", { name: "Turn" }).click();
+  await openDeveloper(page, "Turn");
   await page.getByText("Slow scan: late answer").waitFor();
   expect(lastResult()).toContain("timed out");
+});
+
+test("calls that have succeeded are one line, which opens their cards; a call that failed keeps its card", async () => {
+  const page = await world.join();
+  world.model.script([
+    reply([toolUse("get_time"), toolUse("show_notification", { message: "Soup" }), toolUse("slow_scan")]),
+    reply([text("That is all.")]),
+  ]);
+  await say(page, "What is new?");
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  const done = page.getByRole("group", { name: /^(Get time|Show notification): Done$/ });
+
+  for (const reload of [false, true]) {
+    if (reload) await page.reload();
+    const line = page.getByRole("button", { name: /^Used 2 tools/ });
+    await line.waitFor();
+    expect(await done.count()).toBe(0);
+    await page.getByRole("group", { name: "Slow scan: Failed" }).waitFor();
+    await line.press("Enter");
+    await done.nth(1).waitFor();
+  }
+  expect(await accessibilityProblems(page)).toEqual([]);
+});
+
+test("a card that somebody has opened stays when its call succeeds", async () => {
+  const page = await world.join();
+  world.model.script(using("calculator", { expression: "1 + 1" }));
+  await say(page, "What is 1 + 1?");
+  await page.getByRole("alertdialog").waitFor();
+  await page.evaluate("document.querySelector('.call details').open = true");
+
+  await page.getByRole("alertdialog").getByRole("button", { name: "Allow once", disabled: false }).click();
+  await page.getByText("That is all.", { exact: true }).waitFor();
+
+  expect(await page.getByRole("group", { name: "Calculator: Done" }).count()).toBe(1);
 });
 
 test("a call is cancelled from its card, and the answer continues", async () => {
@@ -115,6 +150,7 @@ test("a result that is too large is truncated, and its card says so and saves al
     };
   };
 
+  await openCalls(page);
   await card.locator("summary").click();
   await card.getByText("Too large to show in full.").waitFor();
   await card.getByLabel("Result").filter({ hasText: "[truncated: " }).waitFor();
@@ -122,6 +158,7 @@ test("a result that is too large is truncated, and its card says so and saves al
   expect(await accessibilityProblems(page)).toEqual([]);
 
   await page.reload();
+  await openCalls(page);
   await card.locator("summary").click();
   await card.getByText("Too large to show in full.").waitFor();
   expect((await saved()).result.lines).toHaveLength(30_000);
@@ -145,6 +182,7 @@ test("arguments may be changed before a call runs, if the tool accepts them", as
   await dialog.getByRole("button", { name: "Allow once" }).click();
 
   await page.getByText("That is all.", { exact: true }).waitFor();
+  await openCalls(page);
   const card = page.getByRole("group", { name: "Save text: Done" });
   await card.locator("summary").click();
   await card.getByLabel("Ran with").filter({ hasText: "Buy bread" }).waitFor();
@@ -152,6 +190,7 @@ test("arguments may be changed before a call runs, if the tool accepts them", as
   expect(lastResult()).toContain("The participant changed the arguments");
 
   await page.reload();
+  await openCalls(page);
   await card.locator("summary").click();
   // The card is the same as before, including the duration.
   await expect.poll(() => card.textContent()).toBe(known);
@@ -256,7 +295,7 @@ test("whatever a person, the model and a tool write is shown as written, and nev
   const shown = () => page.locator(".message .text").allTextContents();
   expect(await shown()).toEqual([MARKUP, MARKUP, MARKUP, MARKUP, "That is all."]);
   expect(await page.locator(".attachment").textContent()).toBe(`Attached: <img src=x onerror=${SCRIPT}>.png`);
-  expect(await page.locator(".where").textContent()).toBe(`${toVisible(name)} in ${room}`);
+  expect(await page.locator(".where").textContent()).toBe(`Here: ${toVisible(name)}`);
   await page.reload();
   await page.getByText("That is all.", { exact: true }).waitFor();
 

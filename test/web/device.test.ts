@@ -10,7 +10,7 @@ import { forFile } from "../support/lifetimes.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { PNG } from "../support/pictures.ts";
 import { accessibilityProblems } from "./accessibility-problems.ts";
-import { PageWorld, say } from "./page-world.ts";
+import { openPanel, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 const folder = forFile(tempFolder);
@@ -25,6 +25,7 @@ test("a tool that is switched off is no longer offered to the model", async () =
   await say(page, "One");
   await page.getByText("First.", { exact: true }).waitFor();
 
+  await openPanel(page, "Settings");
   await page.getByRole("switch", { name: /^Notifications/ }).uncheck();
   await say(page, "Two");
   await page.getByText("Second.", { exact: true }).waitFor();
@@ -92,7 +93,7 @@ const givePicture = (event: "paste" | "drop") => `(async () => {
   const at = { bubbles: true, cancelable: true };
   if ("${event}" === "paste")
     document.querySelector("#message").dispatchEvent(new ClipboardEvent("paste", { ...at, clipboardData: given }));
-  else document.querySelector(".messages").dispatchEvent(new DragEvent("drop", { ...at, dataTransfer: given }));
+  else document.querySelector("main").dispatchEvent(new DragEvent("drop", { ...at, dataTransfer: given }));
   return blob.size;
 })()`;
 
@@ -156,6 +157,7 @@ const PICKED = `(async () => {
 test("the agent lists and reads the selected folder, and nothing outside of it", async () => {
   const page = await world.join({ room: "desk" });
   await page.evaluate(PICKED);
+  await openPanel(page, "Settings");
   await page.getByRole("button", { name: "Choose a folder" }).click();
   await page.getByText("Shared: notes.").waitFor();
   world.model.script(
@@ -192,6 +194,7 @@ test("without a folder picker a file input shares a folder, until that is revoke
   await writeFile(join(notes, "old", "photo.bin"), Buffer.from([0xff, 0xfe]));
   const page = await world.join();
   await page.evaluate("window.showDirectoryPicker = undefined");
+  await openPanel(page, "Settings");
   const [chooser] = await Promise.all([
     page.waitForEvent("filechooser"),
     page.getByRole("button", { name: "Choose a folder" }).click(),

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { PageWorld, say } from "./page-world.ts";
+import { openDeveloper, openPanel, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
@@ -76,8 +76,12 @@ test("the waterfall of a long question stays within its panel", async () => {
   await say(page, QUESTION);
   await page.getByText("That is Genoa.", { exact: true }).waitFor();
 
-  for (const tab of ["Turn", "Session", "Events", "Tools"]) {
-    await page.getByRole("tab", { name: tab }).click();
+  for (const panel of ["Conversations", "Settings"] as const) {
+    await openPanel(page, panel);
+    expect(await overflowing(page)).toEqual([]);
+  }
+  for (const tab of ["Turn", "Session", "Events"] as const) {
+    await openDeveloper(page, tab);
     if (tab === "Turn") await page.getByText("total").waitFor();
     expect(await overflowing(page)).toEqual([]);
   }

@@ -24,6 +24,8 @@ interface WorldOptions {
 interface JoinOptions extends BrowserContextOptions {
   readonly name?: string;
   readonly room?: string;
+  /** Whether to join with an open microphone. @defaultValue false */
+  readonly talks?: boolean;
   /** Whether to wait until an agent has received the page's Configuration. @defaultValue true */
   readonly waits?: boolean;
   /** Device tools to switch on. */
@@ -86,7 +88,7 @@ export class PageWorld implements AsyncDisposable {
     // The same timeout as that of the hook that starts the world.
     page.setDefaultTimeout(60_000);
     await page.goto(this.url);
-    await this.#enter(page, "first");
+    await this.#enter(page, "first", false);
     this.model.script([reply([text("Good morning.")])]);
     await say(page, "Hello");
     await page.getByText("Good morning.", { exact: true }).waitFor();
@@ -150,7 +152,15 @@ export class PageWorld implements AsyncDisposable {
 
   /** Opens a tab and joins a session. */
   async join(options: JoinOptions = {}): Promise<Page> {
-    const { name = "Ann", room = `page-${createId()}`, devices = [], waits = true, before, ...context } = options;
+    const {
+      name = "Ann",
+      room = `page-${createId()}`,
+      devices = [],
+      talks = false,
+      waits = true,
+      before,
+      ...context
+    } = options;
     const switches = JSON.stringify(Object.fromEntries(devices.map((device) => [device, true])));
     const localStorage = [{ name: "parley.device", value: switches }];
     const page = await this.#newPage({
@@ -160,18 +170,19 @@ export class PageWorld implements AsyncDisposable {
     this.#endWithTest(page, room);
     if (before !== undefined) await page.addInitScript(before);
     await page.goto(`${this.url}/?room=${encodeURIComponent(room)}`);
-    await this.#enter(page, name);
-    if (waits) await page.getByText("The agent: Ready").waitFor();
+    await this.#enter(page, name, talks);
+    if (waits) await page.getByText(talks ? "The agent: Listening" : "The agent: Ready").waitFor();
     return page;
   }
 
   /** Fills in the form with the keyboard only: a name, and the secret if the worker asks for it. */
-  async #enter(page: Page, name: string): Promise<void> {
+  async #enter(page: Page, name: string, talks: boolean): Promise<void> {
     await page.getByLabel("Your name").waitFor();
     await page.keyboard.type(name);
     await page.keyboard.press("Enter");
     await page.getByLabel("The worker's secret").fill(SECRET);
-    await page.keyboard.press("Enter");
+    if (talks) await page.keyboard.press("Enter");
+    else await page.getByRole("button", { name: "Only type" }).press("Enter");
   }
 
   /** Takes a picture for docs/images/ when `PICTURES` is set. */
@@ -184,6 +195,29 @@ export class PageWorld implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#cleanup?.disposeAsync();
   }
+}
+
+/** Shows the cards of calls that have succeeded. */
+export async function openCalls(page: Page): Promise<void> {
+  const folds = page.locator(".fold[aria-expanded=false]");
+  await folds.first().waitFor();
+  for (const fold of await folds.all()) await fold.click();
+}
+
+export async function openPanel(page: Page, name: "Conversations" | "Settings"): Promise<void> {
+  await page.getByRole("button", { name, expanded: false }).click();
+}
+
+/** Opens a tab of the panel for developers, which a switch under Settings turns on. */
+export async function openDeveloper(page: Page, tab: "Turn" | "Events" | "Session"): Promise<void> {
+  const opener = page.getByRole("button", { name: "Developer" });
+  if ((await opener.count()) === 0) {
+    const settings = page.getByRole("button", { name: "Settings", expanded: false });
+    if ((await settings.count()) > 0) await settings.click();
+    await page.getByRole("switch", { name: "Developer view" }).check();
+  }
+  if ((await opener.getAttribute("aria-expanded")) === "false") await opener.click();
+  await page.getByRole("tab", { name: tab }).click();
 }
 
 /** What the model asks with `ask_user`. */

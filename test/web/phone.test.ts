@@ -51,20 +51,20 @@ test("however long a question is, its answer buttons are visible", async () => {
   expect(await dialog.evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(true);
 });
 
-test("Details cover the page, and close with a button or Escape, which restores the focus", async () => {
+test("a panel covers the page, and closes with a button or Escape, which restores the focus", async () => {
   const page = await world.join({ viewport: PHONE });
-  const details = page.getByRole("button", { name: "Details" });
-  const panel = page.getByRole("complementary", { name: "Details" });
+  const opener = page.getByRole("button", { name: "Settings" });
+  const panel = page.getByRole("complementary", { name: "Settings" });
   for (const close of ["button", "Escape"]) {
-    await details.click();
+    await opener.click();
     expect(await panel.boundingBox()).toEqual({ x: 0, y: 0, ...PHONE });
     expect(await accessibilityProblems(page)).toEqual([]);
     if (close === "button") await panel.getByRole("button", { name: "Close" }).click();
     else {
-      await panel.getByRole("tab", { name: "Tools" }).focus();
+      await panel.getByRole("switch").first().focus();
       await page.keyboard.press("Escape");
     }
-    await panel.waitFor({ state: "hidden" });
-    await details.and(page.locator(":focus")).waitFor();
+    await panel.waitFor({ state: "detached" });
+    await opener.and(page.locator(":focus")).waitFor();
   }
 });

@@ -6,7 +6,7 @@ import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { scenarioSchema } from "../../src/testing/scenario/schema.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { accessibilityProblems } from "./accessibility-problems.ts";
-import { DRINK, PageWorld, say } from "./page-world.ts";
+import { DRINK, openCalls, openDeveloper, openPanel, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
@@ -38,6 +38,26 @@ test("a name and the worker's secret are enough to start, and the answer appears
   await page.getByText(`Answer: ${words}`).waitFor();
 });
 
+test("before anything is said, the page shows what the agent is for, what it can do and what to ask", async () => {
+  const page = await world.join({ room: "porch" });
+  await page.getByRole("heading", { name: "Parley", level: 2 }).waitFor();
+  await page.getByText("Counts, and keeps an eye on the oven.", { exact: true }).waitFor();
+  await page.getByText("What can it do?").click();
+  const tools = page.locator(".agent-tools");
+  await tools.getByRole("listitem").filter({ hasText: "Calculator on the server" }).waitFor();
+  await tools.getByRole("listitem").filter({ hasText: "Notifications on this device" }).waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await tools.locator("summary").click();
+  await world.picture(page, "page-empty");
+  world.model.script([reply([text("Forty-two.")])]);
+
+  await page.getByRole("button", { name: "What is 21 * 2?" }).press("Enter");
+
+  await page.getByText("Forty-two.", { exact: true }).waitFor();
+  expect(await page.locator(".message.user .text").textContent()).toBe("What is 21 * 2?");
+  await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
+});
+
 test("one of the page's tools runs on the device, and its card says where", async () => {
   const page = await world.join({ room: "hall" });
   world.model.script([
@@ -49,6 +69,7 @@ test("one of the page's tools runs on the device, and its card says where", asyn
 
   await page.locator(".notice").getByText("Dinner is ready").waitFor();
   await page.getByText("It is on your screen.", { exact: true }).waitFor();
+  await openCalls(page);
   const card = page.getByRole("group", { name: "Show notification: Done" });
   expect(await card.textContent()).toContain("Done on this device");
   await card.locator("summary").click();
@@ -77,9 +98,10 @@ test("a notice disappears when the second answer after it starts, and is not sho
   await say(page, "Tell me of ships");
   await notice.getByText("Ship ahoy").waitFor();
   await page.getByRole("button", { name: "Leave" }).click();
-  await page.getByRole("button", { name: "Join" }).click();
+  const join = page.getByRole("button", { name: "Only type" });
+  await join.click();
   await page.getByLabel("The worker's secret").fill(world.secret);
-  await page.keyboard.press("Enter");
+  await join.click();
   await page.getByText("The agent: Ready").waitFor();
   expect(await notice.count()).toBe(0);
 });
@@ -106,6 +128,7 @@ test("a call that needs permission runs after a click, and a grant can be revoke
   await page.getByText("That is all.", { exact: true }).waitFor();
   expect(await dialog.count()).toBe(0);
   expect(lastResult()).toContain("42");
+  await openPanel(page, "Settings");
   await page.getByRole("button", { name: /^Revoke calculator/ }).click();
   await page.getByText("No permanent permissions yet.").waitFor();
 });
@@ -185,7 +208,7 @@ test("a page that is reloaded in the middle of a call continues with it", async 
   // The page shows a single answer, which can be regenerated.
   expect(await page.locator(".message .who").allTextContents()).toEqual(["You", "Agent"]);
   await page.locator(".message.assistant").hover();
-  await page.getByRole("button", { name: "Answer again" }).waitFor();
+  await page.getByRole("button", { name: "Try again" }).waitFor();
 });
 
 /** Sets the clock of the page a day and ten minutes ahead of the worker's clock. */
@@ -291,6 +314,18 @@ test("an answer that was stopped says so in the same words when it is loaded fro
   await expect.poll(() => stopped.allTextContents(), SOON).toEqual(["Stopped"]);
 });
 
+test("an answer is copied as it was written", async () => {
+  const page = await world.join({ permissions: ["clipboard-read", "clipboard-write"] });
+  world.model.script([reply([text("**Rye**, of course.")])]);
+  await say(page, "Which bread?");
+  await page.locator(".message.assistant[data-state=completed]").hover();
+
+  await page.locator(".message.assistant").getByRole("button", { name: "Copy" }).click();
+
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe("**Rye**, of course.");
+});
+
 test("a regenerated answer replaces the first", async () => {
   const page = await world.join();
   world.model.script([reply([text("Rye.")]), reply([text("Wheat.")])]);
@@ -298,7 +333,7 @@ test("a regenerated answer replaces the first", async () => {
   await page.getByText("Rye.", { exact: true }).waitFor();
 
   await page.locator(".message.assistant").hover();
-  await page.getByRole("button", { name: "Answer again" }).click();
+  await page.getByRole("button", { name: "Try again" }).click();
 
   await page.getByText("Wheat.", { exact: true }).waitFor();
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Which bread?", "Wheat."]);
@@ -337,7 +372,7 @@ test("an answer that another person has regenerated replaces the first one for b
   await ben.getByText("Rye.", { exact: true }).waitFor();
   const answerAgain = async (by: Page, answer: string) => {
     await by.locator(".message.assistant").last().hover();
-    await by.getByRole("button", { name: "Answer again" }).last().click();
+    await by.getByRole("button", { name: "Try again" }).last().click();
     for (const page of [ann, ben]) await expect.poll(() => textsOf(page), SOON).toEqual(["Which bread?", answer]);
   };
 
@@ -364,7 +399,7 @@ test("messages from before a reload can be regenerated and edited, and nothing e
   await page.getByText("The agent: Ready").waitFor();
 
   await page.locator(".message.assistant").last().hover();
-  await page.getByRole("button", { name: "Answer again" }).last().click();
+  await page.getByRole("button", { name: "Try again" }).last().click();
   await expect.poll(textsOf, SOON).toEqual(["Which bread?", "Rye.", "What with it?", "Jam."]);
   for (const [words, answer] of [["What on it?", "Honey."] as const, ["What else?", "Salt."] as const]) {
     await page.locator(".message.user").last().hover();
@@ -395,6 +430,10 @@ test("while an answer grows, a reader keeps the scroll position, and at the end 
   await list.getByText("Second 39.").waitFor();
 
   expect(await list.evaluate((element) => element.scrollTop)).toBe(100);
+  const newest = page.getByRole("button", { name: "Newest" });
+  await newest.click();
+  await expect.poll(toEnd).toBeLessThan(2);
+  await newest.waitFor({ state: "detached" });
 });
 
 test("the events, the turn's waterfall and the transcript are shown next to the conversation", async () => {
@@ -410,16 +449,17 @@ test("the events, the turn's waterfall and the transcript are shown next to the 
     await page.getByText(words[index] ?? "", { exact: true }).waitFor();
   }
 
-  await page.getByRole("tab", { name: "Turn" }).click();
+  await openDeveloper(page, "Turn");
   await page.getByText("Show notification: runs").waitFor();
   await page.getByText("Whole turn").waitFor();
   await page.locator(".trend").getByText("Tokens", { exact: true }).waitFor();
-  await page.keyboard.press("ArrowRight");
+  await page.getByRole("tab", { name: "Turn" }).press("ArrowRight");
   await page.getByLabel("Filter").fill("start_answer");
   await page.getByText(/^3 of \d+ messages/).waitFor();
   await page.getByRole("tab", { name: "Session" }).click();
   await page.getByRole("cell", { name: "4", exact: true }).waitFor();
 
+  await openPanel(page, "Conversations");
   const taken = { Markdown: await saveFile(page, "Markdown"), JSON: await saveFile(page, "JSON") };
   expect([taken.Markdown.name, taken.JSON.name]).toEqual(["pantry.md", "pantry.json"]);
   for (const said of words) expect(taken.Markdown.text).toContain(said);
@@ -437,7 +477,7 @@ test("the turn with a very long answer still has all its parts", async () => {
   await say(page, "Count");
   await page.locator(".message.assistant .text").filter({ hasText: "and over." }).waitFor();
 
-  await page.getByRole("tab", { name: "Turn" }).click();
+  await openDeveloper(page, "Turn");
 
   await page.getByText("Whole turn").waitFor();
   expect(await page.getByText("Model, until its first word").count()).toBeGreaterThan(0);
@@ -468,20 +508,29 @@ test("a session in another room is found in the list and continued, with what it
   const page = await world.join({ name: "Ann", room: "cellar" });
   await say(page, "What is in the cellar?");
   await page.getByText("Coal.", { exact: true }).waitFor();
-  await page.getByRole("tab", { name: "Session" }).click();
-  await page.getByText("What is in the attic?", { exact: true }).waitFor();
-  // Waits for the table with the session's costs.
-  await page.getByRole("cell").first().waitFor();
+  await openPanel(page, "Conversations");
+  const attic = page.getByRole("button", { name: /^What is in the attic/ });
+  await attic.waitFor();
   await world.picture(page, "page-talks");
-  await page.getByRole("button", { name: "Open attic" }).click();
+  const search = page.getByRole("searchbox", { name: "Search" });
+  await search.fill("CELLAR");
+  await attic.waitFor({ state: "detached" });
+  await search.fill("attic");
+  await attic.click();
   await page.getByText("The agent: Ready").waitFor();
   await page.getByText("Boxes.", { exact: true }).waitFor();
+  await openCalls(page);
   const card = page.getByRole("group", { name: "Calculator: Done" });
   await card.locator("summary").click();
   await card.getByLabel("Result").filter({ hasText: "12" }).waitFor();
   expect(await page.getByText("Coal.").count()).toBe(0);
   await say(page, "And now?");
   await page.getByText("Boxes, still.", { exact: true }).waitFor();
+
+  await openPanel(page, "Conversations");
+  await page.getByRole("button", { name: "New conversation" }).click();
+  await page.locator(".stage[data-empty=true]").getByText("The agent: Ready").waitFor();
+  expect(await page.getByText("Boxes, still.").count()).toBe(0);
 });
 
 test("after a reload another session can be opened, too, once its secret is typed", async () => {
@@ -494,19 +543,19 @@ test("after a reload another session can be opened, too, once its secret is type
 
   await page.reload();
   await page.getByText("The agent: Ready").waitFor();
-  await page.getByRole("tab", { name: "Session" }).click();
-  await page.getByRole("button", { name: "Open loft" }).click();
+  await openPanel(page, "Conversations");
+  await page.getByRole("button", { name: /^What is in the loft/ }).click();
   await page.getByLabel("The worker's secret").fill(world.secret);
   await page.keyboard.press("Enter");
 
   await page.getByText("The agent: Ready").waitFor();
   await page.getByText("Hay.", { exact: true }).waitFor();
-  expect(await page.locator(".where").textContent()).toBe("Bob in loft");
+  expect(await page.locator(".where").textContent()).toBe("Here: Bob");
 });
 
 test("a session is copied as a test that parley test can read, once something was said in it", async () => {
   const page = await world.join({ room: "larder", permissions: ["clipboard-read", "clipboard-write"] });
-  await page.getByRole("tab", { name: "Session" }).click();
+  await openDeveloper(page, "Session");
   await page.getByRole("button", { name: "Copy as test" }).click();
   const sentence = "This session cannot be turned into a test: nothing has been said yet";
   await page.getByRole("alert").getByText(sentence, { exact: true }).waitFor();

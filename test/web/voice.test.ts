@@ -9,7 +9,7 @@ import { SPEECH_RATE } from "../../src/testing/stage/speaker.ts";
 import { speechOf } from "../support/speaker.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { accessibilityProblems } from "./accessibility-problems.ts";
-import { PageWorld, say } from "./page-world.ts";
+import { openDeveloper, openPanel, PageWorld, say } from "./page-world.ts";
 import { toWav } from "./wav.ts";
 
 /** How much silence the microphone's file contains before the speech. In this time, the worker starts to listen. */
@@ -61,14 +61,13 @@ const LISTEN = `(() => {
 })()`;
 
 test("a spoken question leads through one of the page's tools and a permission to an answer that is heard", async () => {
-  const page = await world.join({ room: "voice" });
+  const page = await world.join({ room: "voice", talks: true });
   world.model.script([
     reply([toolUse("show_notification", { message: "Counting" })]),
     reply([toolUse("calculator", { expression: "21 * 2" })]),
     reply([text(ANSWER)]),
   ]);
 
-  await page.getByRole("button", { name: "Microphone" }).click();
   await page.getByText("The agent: Hearing you").waitFor();
   await page.locator(".message.user").getByText(QUESTION, { exact: true }).waitFor();
   await page.locator(".notice").getByText("Counting").waitFor();
@@ -87,7 +86,7 @@ test("a spoken question leads through one of the page's tools and a permission t
   expect(await page.locator(".message.assistant").locator(".ahead, .unheard").count()).toBe(0);
   expect(await page.evaluate("window.loudest")).toBeGreaterThan(0.02);
   expect(await page.getByText("Nobody listens").count()).toBe(0);
-  await page.getByRole("tab", { name: "Turn" }).click();
+  await openDeveloper(page, "Turn");
   const waterfall = page.locator(".waterfall");
   for (const part of [
     "Heard",
@@ -134,6 +133,60 @@ async function startStory(page: Page): Promise<Page> {
   await page.locator(".message.assistant .ahead").filter({ hasNotText: "were 0 kettles" }).waitFor();
   return page;
 }
+
+/** Records how high the bars of the agent's presence become in each of its states. */
+const WATCH_BARS = `(() => {
+  window.highest = {};
+  const look = () => {
+    const { state } = document.querySelector(".stage").dataset;
+    const heights = [...document.querySelectorAll(".presence rect")].map(({ style }) =>
+      Number(/[\\d.]+/.exec(style.transform)?.[0] ?? 1));
+    window.highest[state] = Math.max(window.highest[state] ?? 0, ...heights);
+    requestAnimationFrame(look);
+  };
+  look();
+})()`;
+const highest = (page: Page) => page.evaluate<Readonly<Record<string, number>>>("window.highest");
+
+test("a person who joins to talk is heard at once, and the agent's presence moves with both voices", async () => {
+  heard = QUESTION;
+  const page = await world.join({ talks: true });
+  world.model.script([reply([text(ANSWER)])]);
+  await page.evaluate(WATCH_BARS);
+
+  await page.getByText("The agent: Hearing you").waitFor();
+  await page.getByText("The agent: Speaking").waitFor();
+
+  await expect.poll(async () => (await highest(page))["hearing"]).toBeGreaterThan(1.2);
+  await expect.poll(async () => (await highest(page))["speaking"], { timeout: 10_000 }).toBeGreaterThan(1.2);
+  await page.getByRole("button", { name: "Microphone", pressed: true }).waitFor();
+});
+
+test("for people who prefer reduced motion, the agent's presence stays still while the agent speaks", async () => {
+  const page = await world.join({ reducedMotion: "reduce" });
+  await page.evaluate(WATCH_BARS);
+  await startStory(page);
+
+  await expect.poll(async () => (await highest(page))["speaking"]).toBe(1);
+});
+
+test("each word of a spoken answer is dimmed until it is heard", async () => {
+  const page = await world.join();
+  await page.evaluate(`(() => {
+    window.said = new Set();
+    new MutationObserver(() => {
+      const whole = document.querySelector(".message.assistant .text")?.textContent ?? "";
+      const ahead = document.querySelector(".message.assistant .ahead")?.textContent;
+      if (ahead) window.said.add(whole.slice(0, whole.length - ahead.length).trim());
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  })()`);
+  await startStory(page);
+
+  const within = async () =>
+    (await page.evaluate<readonly string[]>("[...window.said]")).filter((said) => /\w$/u.test(said));
+  await expect.poll(async () => (await within()).length, { timeout: 10_000 }).toBeGreaterThan(4);
+  expect((await within()).filter((said) => !STORY.startsWith(said))).toEqual([]);
+});
 
 test("the unheard part of an answer that was stopped is struck through", async () => {
   const page = await world.join();
@@ -233,6 +286,7 @@ test("with the sound off, which is remembered, an answer is not spoken and appea
 test("the volume is set and remembered, and the output device is selected", async () => {
   const page = await world.join();
   const audio = "document.querySelector('[data-testid=sound] audio')";
+  await openPanel(page, "Settings");
   const volume = page.getByRole("slider", { name: "Volume" });
   await page.locator("[data-testid=sound] audio").waitFor({ state: "attached" });
 
@@ -241,6 +295,7 @@ test("the volume is set and remembered, and the output device is selected", asyn
   await page.reload();
   await page.locator("[data-testid=sound] audio").waitFor({ state: "attached" });
   expect(await page.evaluate(`${audio}.volume`)).toBe(0.25);
+  await openPanel(page, "Settings");
   expect(await volume.inputValue()).toBe("0.25");
 
   // Browsers reveal device names once a microphone has been allowed.
@@ -251,5 +306,9 @@ test("the volume is set and remembered, and the output device is selected", asyn
   const id = (await other.getAttribute("value")) ?? "";
   await choice.selectOption(id);
   await expect.poll(() => page.evaluate(`${audio}.sinkId`)).toBe(id);
+  // The choice is still shown when the panel is opened again.
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  await openPanel(page, "Settings");
+  expect(await choice.inputValue()).toBe(id);
   expect(await accessibilityProblems(page)).toEqual([]);
 });

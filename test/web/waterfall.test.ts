@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type TimedCall, toWaterfall } from "../../web/src/panels/waterfall.ts";
+import { type TimedCall, toWaterfall } from "../../web/src/panels/developer/waterfall.ts";
 import type { TurnTimings } from "@parley/react";
 
 const ZERO = 1_000_000;

@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import "./styles/base.css";
 import "./styles/talk.css";
+import "./styles/stage.css";
 import "./styles/markdown.css";
 import "./styles/panels.css";
 import "./styles/forms.css";

@@ -15,6 +15,7 @@ export { type Part, type TalkMessage, textOf } from "./store/message.ts";
 export { type Permission } from "./store/permission.ts";
 export { type TalkEntry } from "./store/talk-log.ts";
 export { isOpen, type ToolCall } from "./store/tool-call.ts";
+export { useAgent } from "./use-agent.ts";
 export { type AgentState, useAgentState } from "./use-agent-state.ts";
 export { useClientTool } from "./use-client-tool.ts";
 export { useForms } from "./use-forms.ts";

@@ -21,7 +21,7 @@ interface Voice {
 /** Returns what the worker's voice can do, and a function that sets whether this page listens to it. */
 export function useVoice(): Voice {
   const client = useTalkClient();
-  const { listens, speaks } = useWatched(client.subscribe, () => client.workerVoice);
+  const { listens, speaks } = useWatched(client.subscribe, () => client.worker);
   const listen = useCallback((isOn: boolean) => client.listen(isOn), [client]);
   return { listens, speaks, listen };
 }

@@ -47,6 +47,10 @@ export const configurationSchema = v.object({
   listens: v.exactOptional(v.boolean()),
   /** From the worker: whether it speaks its answers. */
   speaks: v.exactOptional(v.boolean()),
+  /** From the worker: the session's agent, for people. */
+  agent: v.exactOptional(
+    v.object({ name: text, description: v.exactOptional(text), suggestions: v.exactOptional(v.array(text)) }),
+  ),
   /** Absent: the client understands only messages that need no feature. */
   features: v.exactOptional(v.array(text)),
   /** Absent: the tools are unknown. Empty: there are none. */

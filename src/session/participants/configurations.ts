@@ -1,3 +1,4 @@
+import type { AgentSettings } from "../../agent/agent-fields.ts";
 import type { Call } from "../../conversation/call.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { abortable } from "../../lib/abortable.ts";
@@ -20,6 +21,11 @@ const READ_WITHIN_MS = 250;
 const TEXT_ONLY = { listens: false, speaks: false } as const;
 const UNCHANGING: LiveTools = { prefixes: [], onChanged: () => () => {} };
 
+/** What people see of an agent. */
+interface ShownAgent extends Pick<AgentSettings, "description" | "suggestions"> {
+  readonly names: readonly string[];
+}
+
 interface ConfigurationsOptions {
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   /** @defaultValue the worker's tools do not change */
@@ -27,6 +33,8 @@ interface ConfigurationsOptions {
   readonly outbox: Outbox;
   /** @defaultValue the session is text only */
   readonly voice?: Pick<VoicePort, "listens" | "speaks"> | undefined;
+  /** Returns the session's agent. @defaultValue the session has no agent to show */
+  readonly agent?: (() => ShownAgent) | undefined;
   readonly participants: Pick<Participants, "clients" | "hosts">;
   readonly archive: Pick<ConversationArchive, "answers">;
   /** Called when the language that `set_language` chose for a participant no longer applies. */
@@ -44,6 +52,7 @@ export class Configurations {
   readonly #liveTools: LiveTools;
   readonly #outbox: Outbox;
   readonly #voice: Pick<VoicePort, "listens" | "speaks">;
+  readonly #agent: ConfigurationsOptions["agent"];
   readonly #participants: ConfigurationsOptions["participants"];
   readonly #archive: ConfigurationsOptions["archive"];
   readonly #onLanguageDropped: ConfigurationsOptions["onLanguageDropped"];
@@ -58,6 +67,7 @@ export class Configurations {
     this.#serverTools = serverTools;
     this.#liveTools = liveTools;
     this.#outbox = outbox;
+    this.#agent = options.agent;
     this.#participants = participants;
     this.#archive = archive;
     this.#onLanguageDropped = options.onLanguageDropped;
@@ -77,9 +87,15 @@ export class Configurations {
 
   send({ identity }: Pick<ParticipantState, "identity">): void {
     const ownTools = [...this.#serverTools.values()].filter((tool) => tool.execution !== "client");
-    const tools = ownTools.map(({ name, description }) => ({ name, description, inputSchema: { type: "object" } }));
+    const tools = ownTools.map(({ name, description, mcpServer }) => ({
+      name,
+      description,
+      inputSchema: { type: "object" },
+      ...(mcpServer !== undefined && { annotations: { mcpServer } }),
+    }));
     const { listens, speaks } = this.#voice;
-    const body = { listens, speaks, features: workerFeatures(), tools };
+    const agent = this.#agent && toShown(this.#agent());
+    const body = { listens, speaks, ...(agent && { agent }), features: workerFeatures(), tools };
     this.#outbox.post({ type: "configuration", body }, { to: [identity] });
   }
 
@@ -189,4 +205,13 @@ export class Configurations {
     await abortable(promise, signal).catch(() => {});
     this.#awaited.delete(onConfigured);
   }
+}
+
+/** Returns what people see of an agent. */
+function toShown({ names, description, suggestions }: ShownAgent) {
+  return {
+    name: names[0] ?? "",
+    ...(description !== undefined && { description }),
+    ...(suggestions !== undefined && { suggestions }),
+  };
 }

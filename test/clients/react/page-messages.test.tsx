@@ -72,8 +72,8 @@ test("only an answer to a message can be regenerated, and a greeting answers non
     ({ type: "block_event", body: { event: "turn_complete", turnId, state: "completed" } }) as const;
 
   await say(room, { type: "start_answer", body: { id: "a1", previousId: "a1", answerType: "text" } }, ended("a1"));
-  expect(screen.queryByRole("button", { name: "Answer again" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
 
   await say(room, ...turn(2), ended("a2"));
-  expect(screen.getAllByRole("button", { name: "Answer again" })).toHaveLength(1);
+  expect(screen.getAllByRole("button", { name: "Try again" })).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { ParleyProvider, useTalk, useVoice } from "@parley/react";
+import { ParleyProvider, useAgent, useTalk, useVoice } from "@parley/react";
 import { act, cleanup, render, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { expect, onTestFinished, test } from "vitest";
@@ -8,10 +8,12 @@ import { openTalk, say } from "./open-talk.tsx";
 
 let voice: ReturnType<typeof useVoice>;
 let talk: ReturnType<typeof useTalk>;
+let agent: ReturnType<typeof useAgent>;
 
 function Voice(): ReactNode {
   voice = useVoice();
   talk = useTalk();
+  agent = useAgent();
   return null;
 }
 
@@ -22,6 +24,30 @@ test("whether the worker listens and speaks is unknown until its Configuration a
   await say(room, { type: "configuration", body: { listens: false, speaks: true } });
 
   expect(voice).toMatchObject({ listens: false, speaks: true });
+});
+
+test("the agent's name, suggestions and tools are known once its Configuration arrives", async () => {
+  const room = await openTalk(<Voice />);
+  expect(agent).toEqual({ name: undefined, description: undefined, suggestions: [], tools: [] });
+  const tool = (name: string, annotations?: Readonly<Record<string, string>>) => ({
+    name,
+    description: "Finds.",
+    inputSchema: {},
+    ...(annotations && { annotations }),
+  });
+  const tools = [tool("find"), tool("shop_find", { mcpServer: "shop" })];
+
+  await say(room, { type: "configuration", body: { agent: { name: "Ava", suggestions: ["Find it"] }, tools } });
+
+  expect(agent).toEqual({
+    name: "Ava",
+    description: undefined,
+    suggestions: ["Find it"],
+    tools: [
+      { name: "find", description: "Finds." },
+      { name: "shop_find", description: "Finds.", mcpServer: "shop" },
+    ],
+  });
 });
 
 test("a page that stops listening tells the worker so", async () => {

@@ -38,6 +38,20 @@ test("an agent hands the session off to another, which answers in the same turn 
   expect(agent.model.rejections).toEqual([]);
 });
 
+test("clients are told what people see of the agent, and of the next one after a handoff", async () => {
+  const desk = { ...DESK, description: "Takes your coat.", suggestions: ["Where is my room?"] };
+  await using agent = await TestAgent.start({ agent: desk, agents: { billing: BILLING }, tools: TOOLS });
+  const user = await agent.client("ana");
+  const shown = () => user.all("configuration").at(-1)?.agent;
+  const [description, suggestions] = [desk.description, desk.suggestions];
+  await expect.poll(shown).toEqual({ name: "Parley", description, suggestions });
+  agent.model.script([reply([toBilling]), reply([text("It is paid.")])]);
+
+  await user.answerTo(await user.say("My invoice?"));
+
+  await expect.poll(shown).toEqual({ name: "billing" });
+});
+
 test("the other agent hands the session back", async () => {
   await using agent = await TestAgent.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
   const user = await agent.client("ana");

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Switch } from "../shared/switch.tsx";
 import { type DeviceTool, setSwitch, useSwitches } from "./switches.ts";
 
 interface DeviceSwitchProps {
@@ -12,18 +13,7 @@ export function DeviceSwitch({ tool, title, hint }: DeviceSwitchProps): ReactNod
   const switches = useSwitches();
   return (
     <li>
-      <label className="switch">
-        <input
-          type="checkbox"
-          role="switch"
-          checked={switches[tool]}
-          onChange={({ target: { checked } }) => setSwitch(tool, checked)}
-        />
-        <span>
-          <strong>{title}</strong>
-          <small>{hint}</small>
-        </span>
-      </label>
+      <Switch isOn={switches[tool]} title={title} hint={hint} onChange={(isOn) => setSwitch(tool, isOn)} />
     </li>
   );
 }

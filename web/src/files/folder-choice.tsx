@@ -23,7 +23,7 @@ export function FolderChoice(): ReactNode {
   };
   return (
     <section>
-      <h2>Folder on this device</h2>
+      <h3>Folder on this device</h3>
       <p className="hint">
         {folder ? (
           <>

@@ -9,6 +9,7 @@ export interface OpenTalk extends Place {
 const OPEN = "parley.open";
 const NAME = "parley.name";
 const ROOMS = "parley.rooms";
+const WANTED = "parley.microphone";
 const MAX_ROOMS = 12;
 
 export function loadOpenTalk(): OpenTalk | undefined {
@@ -33,6 +34,15 @@ export function loadName(): string {
 /** Returns the rooms that were joined in this browser, newest first. */
 export function loadRooms(): readonly string[] {
   return read<readonly string[]>(localStorage, ROOMS) ?? [];
+}
+
+/** Whether this person wants to talk in this tab, and not only to type. Survives a reload. */
+export function wantsMicrophone(): boolean {
+  return sessionStorage.getItem(WANTED) === "on";
+}
+
+export function wantMicrophone(isWanted: boolean): void {
+  sessionStorage.setItem(WANTED, isWanted ? "on" : "off");
 }
 
 function read<Value>(storage: Storage, key: string): Value | undefined {

@@ -1,7 +1,7 @@
-import { type FormEvent, type ReactNode, useState } from "react";
-import { type About, type JoinError, type JoinedTalk, joinTalk, toJoinError } from "./join-talk.ts";
+import { type ReactNode, useRef, useState } from "react";
+import { type About, type JoinError, type JoinedTalk, joinTalk, newRoom, toJoinError } from "./join-talk.ts";
 import { MoreFields } from "./more-fields.tsx";
-import { loadName, loadRooms } from "./browser-storage.ts";
+import { loadName, loadRooms, wantMicrophone } from "./browser-storage.ts";
 
 interface JoinFormProps {
   readonly onJoined: (talk: JoinedTalk) => void;
@@ -11,22 +11,26 @@ interface JoinFormProps {
   readonly problem: JoinError | undefined;
 }
 
-/** Returns the room in the URL's `?room=kitchen`, or a new name if there is none. */
-function firstRoom(): string {
-  return new URLSearchParams(location.search).get("room") ?? `talk-${Math.random().toString(36).slice(2, 7)}`;
+/** Returns the room in the URL's `?room=kitchen`. */
+function givenRoom(): string | undefined {
+  return new URLSearchParams(location.search).get("room") ?? undefined;
 }
 
 export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): ReactNode {
   const [name, setName] = useState(loadName);
-  const [room, setRoom] = useState(() => first ?? firstRoom());
+  const [given] = useState(() => first ?? givenRoom());
+  const [room, setRoom] = useState(() => given ?? newRoom());
+  const [isMoreShown, setMoreShown] = useState(given !== undefined);
   const [about, setAbout] = useState<About>({});
   const [secret, setSecret] = useState("");
   const [failure, setFailure] = useState(problem);
   const [isJoining, setJoining] = useState(false);
   const rooms = loadRooms();
+  const form = useRef<HTMLFormElement>(null);
 
-  const join = async (event: FormEvent) => {
-    event.preventDefault();
+  const join = async (wantsToTalk: boolean) => {
+    if (form.current?.reportValidity() !== true) return;
+    wantMicrophone(wantsToTalk);
     setJoining(true);
     setFailure(undefined);
     try {
@@ -39,8 +43,15 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
 
   return (
     <main className="join">
-      <form className="join-card" onSubmit={(event) => void join(event)}>
-        <img src="/icon.svg" alt="" width="44" height="44" />
+      <form
+        ref={form}
+        className="join-card"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void join(true);
+        }}
+      >
+        <img src="/icon.svg" alt="" width="64" height="64" />
         <h1>Talk with Parley</h1>
         <p className="hint">You can see what its tools do. A tool that needs your permission never runs without it.</p>
         <label className="field">
@@ -54,23 +65,6 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
             autoFocus
           />
         </label>
-        <label className="field">
-          Room
-          <input
-            value={room}
-            onChange={(event) => setRoom(event.target.value)}
-            required
-            maxLength={128}
-            list="rooms"
-            spellCheck={false}
-          />
-          <datalist id="rooms">
-            {rooms.map((each) => (
-              <option key={each} value={each} />
-            ))}
-          </datalist>
-        </label>
-        <MoreFields about={about} onChange={setAbout} />
         {failure?.wantsSecret === true && (
           <label className="field">
             The worker's secret
@@ -88,16 +82,46 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
             {failure.message}
           </p>
         )}
-        <button className="primary" disabled={isJoining}>
-          {isJoining ? "Joining …" : "Join"}
+        <button className="primary talk-button" disabled={isJoining}>
+          {isJoining ? "Joining …" : "Start talking"}
         </button>
+        <button type="button" disabled={isJoining} onClick={() => void join(false)}>
+          Only type
+        </button>
+        <details className="more" open={isMoreShown} onToggle={({ currentTarget }) => setMoreShown(currentTarget.open)}>
+          <summary>More</summary>
+          <label className="field">
+            Room
+            <input
+              value={room}
+              onChange={(event) => setRoom(event.target.value)}
+              required
+              maxLength={128}
+              list="rooms"
+              spellCheck={false}
+            />
+            <datalist id="rooms">
+              {rooms.map((each) => (
+                <option key={each} value={each} />
+              ))}
+            </datalist>
+          </label>
+          <MoreFields about={about} onChange={setAbout} />
+        </details>
         {rooms.length > 0 && (
           <nav aria-label="Rooms you were in">
             <h2>Continue in</h2>
             <ul className="chips">
               {rooms.slice(0, 6).map((each) => (
                 <li key={each}>
-                  <button type="button" className="chip" onClick={() => setRoom(each)}>
+                  <button
+                    type="button"
+                    className="chip"
+                    onClick={() => {
+                      setRoom(each);
+                      setMoreShown(true);
+                    }}
+                  >
                     {each}
                   </button>
                 </li>

@@ -43,6 +43,11 @@ export function createRoom(): Room {
   return new Room({ publishDefaults: { preConnectBuffer: true } });
 }
 
+/** Returns the name of a room that nobody has been in. */
+export function newRoom(): string {
+  return `talk-${Math.random().toString(36).slice(2, 10)}`;
+}
+
 export function toJoinError(error: unknown): JoinError {
   return error instanceof JoinError ? error : new JoinError(String(error));
 }

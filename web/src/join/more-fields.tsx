@@ -21,23 +21,18 @@ const FIELDS: readonly Field[] = [
   { name: "metadata", label: "Metadata", example: '{"customer": 7}' },
 ];
 
-/** The optional fields of the join form. They are hidden until they are opened. */
+/** The optional fields of the join form. */
 export function MoreFields({ about, onChange }: MoreFieldsProps): ReactNode {
-  return (
-    <details>
-      <summary>More</summary>
-      {FIELDS.map(({ name, label, example, pattern }) => (
-        <label key={name} className="field">
-          {label}
-          <input
-            value={about[name] ?? ""}
-            onChange={(event) => onChange({ ...about, [name]: event.target.value })}
-            placeholder={example}
-            pattern={pattern}
-            spellCheck={false}
-          />
-        </label>
-      ))}
-    </details>
-  );
+  return FIELDS.map(({ name, label, example, pattern }) => (
+    <label key={name} className="field">
+      {label}
+      <input
+        value={about[name] ?? ""}
+        onChange={(event) => onChange({ ...about, [name]: event.target.value })}
+        placeholder={example}
+        pattern={pattern}
+        spellCheck={false}
+      />
+    </label>
+  ));
 }

@@ -1,5 +1,5 @@
 import { useParley } from "@parley/react";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { toVisible } from "../shared/exact-json.ts";
 import { readJson } from "../shared/worker-api.ts";
@@ -22,28 +22,36 @@ export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }
   const parley = useParley();
   const { value: talks = [], problem, reload } = useRecord(token, loadTalks);
   useEffect(() => parley?.on("answer_end", () => void reload()), [reload, parley]);
+  const [sought, setSought] = useState("");
+  const wanted = sought.trim().toLowerCase();
+  const shown = talks.filter((talk) => `${talk.firstSaid} ${talk.room}`.toLowerCase().includes(wanted));
   return (
     <section>
-      <h2>Your conversations</h2>
+      <h3>Your conversations</h3>
       {problem ||
         (talks.length === 0 && <p className="hint">Conversations in which you have said something are listed here.</p>)}
-      <ul className="rows talks">
-        {talks.map((talk) => (
-          <li key={talk.id} aria-current={talk.room === room}>
-            <span>
-              <strong>{toVisible(talk.room)}</strong>
-              <small dir="auto">{toVisible(talk.firstSaid)}</small>
+      {talks.length > 0 && (
+        <label className="field">
+          Search
+          <input type="search" value={sought} onChange={({ target: { value } }) => setSought(value)} />
+        </label>
+      )}
+      <ul className="talks">
+        {shown.map((talk) => (
+          <li key={talk.id}>
+            <button
+              type="button"
+              title={`Room ${toVisible(talk.room)}`}
+              aria-current={talk.room === room}
+              disabled={talk.room === room}
+              onClick={() => onOpen(talk.room)}
+            >
+              <strong dir="auto">{toVisible(talk.firstSaid || talk.room)}</strong>
               <small>
-                {talk.turns} {talk.turns === 1 ? "turn" : "turns"}, {toWhen(talk.lastAt)}
+                {toWhen(talk.lastAt)}
+                {talk.room === room && ", open now"}
               </small>
-            </span>
-            {talk.room === room ? (
-              <em>Current</em>
-            ) : (
-              <button type="button" onClick={() => onOpen(talk.room)} aria-label={`Open ${toVisible(talk.room)}`}>
-                Open
-              </button>
-            )}
+            </button>
           </li>
         ))}
       </ul>

@@ -25,7 +25,7 @@ export function Grants(): ReactNode {
     reload(request(token, `/permissions/grants/${encodeURIComponent(id)}`, { method: "DELETE" }));
   return (
     <section>
-      <h2>Always allowed</h2>
+      <h3>Always allowed</h3>
       {problem ||
         (grants.length === 0 && (
           <p className="hint">

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { useUsageLog } from "../panels/usage-log.tsx";
+import { useUsageLog } from "../panels/developer/usage-log.tsx";
 
 const SPENT = {
   session:

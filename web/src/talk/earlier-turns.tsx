@@ -1,13 +1,15 @@
 import { type SpokenTurn, useMessage } from "@parley/react";
 import { memo, type ReactNode, useRef, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { ExactText } from "../shared/exact-text.tsx";
+import { Markdown } from "../markdown/markdown.tsx";
+import { AnswerParts } from "./message/answer-parts.tsx";
 import { Attachment } from "./message/attachment.tsx";
+import { Author } from "./message/author.tsx";
 import { EditMessage } from "./message/edit-message.tsx";
 import { STATE_LABELS } from "./message/state-labels.ts";
+import { writtenText } from "./message/group-parts.ts";
 import { MessageActions } from "./message/message-actions.tsx";
 import { MessageView } from "./message/message-view.tsx";
-import { StoredPart } from "./message/stored-part.tsx";
 import type { useEarlierTurns } from "./use-earlier-turns.ts";
 import { MessageTime } from "./message/message-time.tsx";
 
@@ -79,14 +81,15 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
       {isAnswered && !seen && (answer.length > 0 || STATE_LABELS[state] !== undefined) && (
         <li className="message assistant" data-state={STATE_LABELS[state] && state}>
           <div className="head">
-            <p className="who">Agent</p>
+            <Author name="Agent" />
             <MessageTime at={at} by="worker" />
-            <MessageActions onRegenerate={isComplete ? () => tell(regenerate(messageId)) : undefined} />
+            <MessageActions
+              text={writtenText(answer)}
+              onRegenerate={isComplete ? () => tell(regenerate(messageId)) : undefined}
+            />
           </div>
           <div className="body">
-            {answer.map((part, index) => (
-              <StoredPart key={index} part={part} turnId={turnId} />
-            ))}
+            <AnswerParts parts={answer} messageId={turnId} toText={({ text }) => <Markdown text={text} />} />
           </div>
           {heard !== undefined && <p className="note">{heard === "" ? "None of it was heard" : `Heard: “${heard}”`}</p>}
           {STATE_LABELS[state] !== undefined && <p className="note">{STATE_LABELS[state]}</p>}
@@ -119,11 +122,11 @@ function EarlierQuestion({ turn, said, problem, onEdit }: EarlierQuestionProps):
     onEdit?.(text);
   };
   return (
-    <li ref={item} className="message user">
+    <li ref={item} className="message user" data-other={!isOwn}>
       <div className="head">
-        <p className="who">{isOwn ? "You" : <ExactText>{saidBy}</ExactText>}</p>
+        <Author name={isOwn ? undefined : saidBy} />
         <MessageTime at={turn.at} by="worker" />
-        <MessageActions onEdit={isOwn && onEdit ? () => setEditing(true) : undefined} />
+        <MessageActions text={words} onEdit={isOwn && onEdit ? () => setEditing(true) : undefined} />
       </div>
       {isEditing ? (
         <EditMessage text={words} onDone={done} />

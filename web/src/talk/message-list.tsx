@@ -1,8 +1,8 @@
-import { useParley, useTalk } from "@parley/react";
-import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
+import { useTalk } from "@parley/react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { EarlierTurns } from "./earlier-turns.tsx";
 import { MessageView } from "./message/message-view.tsx";
-import { useEarlierTurns } from "./use-earlier-turns.ts";
+import type { useEarlierTurns } from "./use-earlier-turns.ts";
 
 /**
  * How close to its end the list must be, in pixels, to follow new messages. Otherwise, it stays at the reader's
@@ -10,15 +10,19 @@ import { useEarlierTurns } from "./use-earlier-turns.ts";
  */
 const NEAR_PX = 80;
 
-export function MessageList(): ReactNode {
+interface MessageListProps {
+  readonly earlier: ReturnType<typeof useEarlierTurns>;
+}
+
+export function MessageList({ earlier }: MessageListProps): ReactNode {
   const { messages, edit, regenerate } = useTalk();
-  const parley = useParley();
-  const earlier = useEarlierTurns(messages);
   const { turns, askedHere, problem } = earlier;
   // An answer that started before the page was opened is shown among the earlier turns.
   const begunBefore = new Set(turns.map(({ turnId }) => turnId).filter((id) => !askedHere.has(id)));
   const list = useRef<HTMLDivElement>(null);
   const isNear = useRef(true);
+  /** Whether the reader has left the end. */
+  const [isAway, setAway] = useState(false);
   const top = useRef(0);
   const last = messages.at(-1);
 
@@ -50,20 +54,23 @@ export function MessageList(): ReactNode {
         const isUp = scrollTop < top.current;
         top.current = scrollTop;
         isNear.current = scrollHeight - scrollTop - clientHeight < NEAR_PX || (isNear.current && !isUp);
+        setAway(!isNear.current);
       }}
     >
       <div className="messages">
         {turns.length > 0 && <EarlierTurns earlier={earlier} edit={edit} regenerate={regenerate} />}
         {turns.length === 0 && problem}
-        {turns.length === 0 && !problem && messages.length === 0 && (
-          <p className="empty">{parley ? "Ask something, for example: “what is 21 * 2?”" : "Connecting …"}</p>
-        )}
         <ol className="list">
           {messages.map(
             ({ id }) => !begunBefore.has(id) && <MessageView key={id} id={id} edit={edit} regenerate={regenerate} />,
           )}
         </ol>
       </div>
+      {isAway && (
+        <button type="button" className="newest" onClick={() => list.current?.scrollTo(0, list.current.scrollHeight)}>
+          ↓ Newest
+        </button>
+      )}
     </div>
   );
 }

@@ -1,21 +1,20 @@
-import { type ReactNode, useRef, useState } from "react";
+import { useAgent } from "@parley/react";
+import { type ReactNode, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { Questions } from "../device/questions.tsx";
 import { DeviceTools } from "../device/tools.tsx";
 import { FileTools } from "../files/file-tools.tsx";
-import { EventLog } from "../panels/event-log.tsx";
+import { EventLog } from "../panels/developer/event-log.tsx";
 import { PermissionDialog } from "../permissions/permission-dialog.tsx";
-import { SidePanel } from "../panels/side-panel.tsx";
-import { TurnLog } from "../panels/turn-log.tsx";
-import { UsageLog } from "../panels/usage-log.tsx";
-import { Problems } from "../problems/problems.tsx";
+import { Panel, PanelButton, type PanelName } from "../panels/panels.tsx";
+import { TurnLog } from "../panels/developer/turn-log.tsx";
+import { UsageLog } from "../panels/developer/usage-log.tsx";
 import { Reachability } from "../problems/reachability.tsx";
-import { toVisible } from "../shared/exact-json.ts";
 import { AgentSound } from "../voice/agent-sound.tsx";
-import { AgentBadge } from "./agent-badge.tsx";
+import { useCaptions } from "../voice/captions.ts";
 import { Announcer } from "./announcer.tsx";
-import { Composer } from "./composer.tsx";
-import { MessageList } from "./message-list.tsx";
+import { Conversation } from "./conversation.tsx";
+import { Present } from "./present.tsx";
+import { ExactText } from "../shared/exact-text.tsx";
 import { useFocusFallback } from "./use-focus-fallback.ts";
 
 interface TalkPageProps {
@@ -24,54 +23,31 @@ interface TalkPageProps {
 }
 
 export function TalkPage({ onLeave, onRejoin }: TalkPageProps): ReactNode {
-  const { identity, room } = useJoinedTalk();
-  const [isPanelOpen, setPanelOpen] = useState(false);
-  const opener = useRef<HTMLButtonElement>(null);
+  const { liveKit } = useJoinedTalk();
+  const { name = "Parley" } = useAgent();
+  const [panel, setPanel] = useState<PanelName>();
   useFocusFallback();
+  useCaptions(liveKit);
   return (
     <UsageLog>
       <Reachability>
         <div className="page">
           <header className="bar">
+            <PanelButton name="conversations" open={panel} onToggle={setPanel} />
             <h1 className="brand">
               <img src="/icon.svg" alt="" width="28" height="28" />
-              <span>Parley</span>
+              <ExactText>{name}</ExactText>
             </h1>
-            <p className="where" title={`Room ${toVisible(room)}`}>
-              <strong>{toVisible(identity)}</strong> in <strong>{toVisible(room)}</strong>
-            </p>
-            <AgentBadge />
-            <button
-              ref={opener}
-              type="button"
-              className="panel-switch"
-              aria-expanded={isPanelOpen}
-              onClick={() => setPanelOpen(!isPanelOpen)}
-            >
-              Details
-            </button>
+            <Present />
+            <PanelButton name="developer" open={panel} onToggle={setPanel} />
+            <PanelButton name="settings" open={panel} onToggle={setPanel} />
             <button type="button" onClick={() => onLeave()}>
               Leave
             </button>
           </header>
-          <main className="talk" aria-label="Talk">
-            <MessageList />
-            <div className="foot">
-              <Problems onRejoin={onRejoin} />
-              <Questions />
-              <Composer />
-            </div>
-          </main>
+          <Conversation onRejoin={onRejoin} />
           <EventLog>
-            <TurnLog>
-              <SidePanel
-                isOpen={isPanelOpen}
-                onClose={() => {
-                  setPanelOpen(false);
-                  opener.current?.focus();
-                }}
-              />
-            </TurnLog>
+            <TurnLog>{panel && <Panel key={panel} name={panel} onClose={() => setPanel(undefined)} />}</TurnLog>
           </EventLog>
           <PermissionDialog />
           <DeviceTools />

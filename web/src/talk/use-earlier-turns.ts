@@ -8,6 +8,8 @@ const NONE: readonly SpokenTurn[] = [];
 
 interface EarlierTurns {
   readonly turns: readonly SpokenTurn[];
+  /** Whether `turns` is complete. */
+  readonly isLoaded: boolean;
   /** Ids of turns whose question and answer are among the page's own messages. */
   readonly askedHere: ReadonlySet<string>;
   /** Ids of turns for which the page shows a newer answer. */
@@ -23,7 +25,9 @@ interface EarlierTurns {
  */
 export function useEarlierTurns(shown: readonly TalkEntry[]): EarlierTurns {
   const { token } = useJoinedTalk();
-  const { value: stored = NONE, problem } = useRecord(token, loadTurns);
+  const { value, problem } = useRecord(token, loadTurns);
+  const stored = value ?? NONE;
+  const isLoaded = value !== undefined;
   const [replaced, setReplaced] = useState<readonly string[]>([]);
   const parley = useParley();
   useEffect(
@@ -39,10 +43,11 @@ export function useEarlierTurns(shown: readonly TalkEntry[]): EarlierTurns {
     // turn.
     const place = loaded.findIndex(({ turnId }) => replaced.includes(turnId));
     return {
+      isLoaded,
       turns: place < 0 ? loaded : loaded.slice(0, place + 1),
       askedHere: new Set(shown.filter((_, index) => shown[index - 1]?.role === "user").map(({ id }) => id)),
       answeredAgain: new Set(replaced),
       problem,
     };
-  }, [stored, replaced, shown, problem]);
+  }, [stored, isLoaded, replaced, shown, problem]);
 }

@@ -24,8 +24,8 @@ export function useFocusFallback(): void {
       if (!last || (last.isConnected && !last.matches(":disabled"))) return;
       const { activeElement } = document;
       if (activeElement !== document.body && activeElement !== last) return;
-      const tab = panel?.querySelector<HTMLElement>("[role=tab][aria-selected=true]");
-      (tab ?? document.getElementById("message"))?.focus();
+      const inPanel = panel?.isConnected ? panel.querySelector<HTMLElement>(".panel-close") : undefined;
+      (inPanel ?? document.getElementById("message"))?.focus();
     };
     const changed = new MutationObserver(keep);
     changed.observe(document.body, { subtree: true, childList: true, attributeFilter: ["disabled"] });

@@ -7,7 +7,7 @@ import { useClockAhead } from "../shared/worker-clock.ts";
 import { AskedForms } from "./asked-forms.tsx";
 import { CallLog } from "./call-log.tsx";
 import { CancelCall } from "./cancel-call.tsx";
-import { toExtra, toPretty, toRefusal, toRunner, toState, toSummary, toTitle } from "./describe-call.ts";
+import { isQuiet, toExtra, toPretty, toRefusal, toRunner, toState, toSummary, toTitle } from "./describe-call.ts";
 import { DisplayView } from "./display-view.tsx";
 import { toExtraAnswers } from "./extra-answers.ts";
 import { SaveFullCall } from "./save-full-call.tsx";
@@ -33,7 +33,13 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
   const runner = call.approver === undefined && !refusal ? toRunner(call, me) : "";
   const state = refusal?.state ?? toState(call, me);
   return (
-    <div className="call" role="group" data-status={status} aria-label={`${toTitle(name)}: ${state}`}>
+    <div
+      className="call"
+      role="group"
+      data-status={status}
+      data-quiet={isQuiet(call)}
+      aria-label={`${toTitle(name)}: ${state}`}
+    >
       <details>
         <summary>
           <span className="icon" aria-hidden="true">

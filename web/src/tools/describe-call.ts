@@ -75,6 +75,11 @@ export function toRefusal({ errorCode, error = "" }: ToolCall): Refusal | undefi
 
 const MAY_BE_DONE = "Anything the tool did before that is not undone.";
 
+/** Whether a call needs no card of its own: it has succeeded, and shows nothing to people. */
+export function isQuiet({ status, display, extraAnswers = [] }: ToolCall): boolean {
+  return status === "success" && display === undefined && extraAnswers.length === 0;
+}
+
 export function toState({ status, approver, waitsForPermission }: ToolCall, me: string): string {
   if (approver !== undefined) return `Waiting for ${approver === me ? "your" : `${toVisible(approver)}'s`} permission`;
   return waitsForPermission === true ? "Waiting for an answer" : STATUS[status];

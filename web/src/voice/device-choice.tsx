@@ -11,7 +11,8 @@ interface DeviceChoiceProps {
 export function DeviceChoice({ kind, label }: DeviceChoiceProps): ReactNode {
   const { liveKit } = useJoinedTalk();
   const [devices, setDevices] = useState<readonly MediaDeviceInfo[]>([]);
-  const [active, setActive] = useState("");
+  const [active, setActive] = useState(() => liveKit.getActiveDevice(kind) ?? "");
+  const [chosen, setChosen] = useState<string>();
   useEffect(() => {
     const load = () => {
       Room.getLocalDevices(kind, false).then(setDevices, () => setDevices([]));
@@ -24,19 +25,26 @@ export function DeviceChoice({ kind, label }: DeviceChoiceProps): ReactNode {
     };
   }, [liveKit, kind]);
   useEffect(() => {
-    if (active === "") return undefined;
-    const use = () => void liveKit.switchActiveDevice(kind, active).catch(() => setActive(""));
+    if (chosen === undefined) return undefined;
+    const use = () =>
+      void liveKit.switchActiveDevice(kind, chosen).catch(() => setActive(liveKit.getActiveDevice(kind) ?? ""));
     use();
     // Waits for the track, because LiveKit cannot switch a microphone that is still being opened.
     liveKit.on(RoomEvent.LocalTrackPublished, use);
     return () => void liveKit.off(RoomEvent.LocalTrackPublished, use);
-  }, [liveKit, kind, active]);
+  }, [liveKit, kind, chosen]);
   const named = devices.filter(({ deviceId, label: name }) => deviceId !== "" && name !== "");
   if (named.length === 0) return null;
   return (
     <label className="field">
       {label}
-      <select value={active} onChange={({ target: { value } }) => setActive(value)}>
+      <select
+        value={active}
+        onChange={({ target: { value } }) => {
+          setActive(value);
+          setChosen(value);
+        }}
+      >
         {named.map(({ deviceId, label: name }) => (
           <option key={deviceId} value={deviceId}>
             {name}

@@ -1,5 +1,6 @@
 import { type Room, RoomEvent } from "livekit-client";
 import { useCallback, useSyncExternalStore } from "react";
+import { wantMicrophone } from "../join/browser-storage.ts";
 import { watchedValue } from "../shared/watched-value.ts";
 
 /** How long the microphone stays on if nobody subscribes to its track. A worker that listens subscribes immediately. */
@@ -16,7 +17,6 @@ interface MicrophoneState {
 const OFF: MicrophoneState = { isOn: false, isStarting: false, problem: undefined };
 
 const isOnNow = watchedValue(false);
-
 /** Whether the page's microphone is on. */
 export const useIsMicrophoneOn = isOnNow.use;
 
@@ -79,7 +79,13 @@ function microphoneOf(room: Room): Microphone {
 export function useMicrophone(room: Room): MicrophoneState & { readonly turn: (isOn: boolean) => void } {
   const microphone = microphoneOf(room);
   const state = useSyncExternalStore(microphone.subscribe, () => microphone.state);
-  const turn = useCallback((isOn: boolean) => void microphone.turn(isOn), [microphone]);
+  const turn = useCallback(
+    (isOn: boolean) => {
+      wantMicrophone(isOn);
+      void microphone.turn(isOn);
+    },
+    [microphone],
+  );
   return { ...state, turn };
 }
 

@@ -1,5 +1,6 @@
 import { useVoice } from "@parley/react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
+import { wantsMicrophone } from "../join/browser-storage.ts";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { IconButton } from "../shared/icon-button.tsx";
 import { LevelMeter } from "./level-meter.tsx";
@@ -12,6 +13,10 @@ export function Microphone(): ReactNode {
   const { liveKit } = useJoinedTalk();
   const { isOn, isStarting, turn } = useMicrophone(liveKit);
   const { listens } = useVoice();
+  useEffect(() => {
+    // Whoever has joined to talk does not press another button.
+    if (listens === true && wantsMicrophone()) turn(true);
+  }, [listens, turn]);
   if (listens !== true) return null;
   return (
     <div className="microphone">

@@ -8,6 +8,8 @@ export type Part =
       readonly text: string;
       /** How many characters of `text` have arrived as sentences. In a spoken answer, how many have been played. */
       readonly saidTo: number;
+      /** Where the last sentence that has arrived begins. Absent until one has arrived. */
+      readonly sentenceAt?: number;
     }
   | { readonly kind: "call"; readonly sequence: number; readonly toolUseId: string }
   /** Text from the worker that is not part of any block: a filler or a question. */
@@ -86,7 +88,8 @@ function markSaid(parts: readonly Part[], sentence: string): readonly Part[] | u
     if (part.kind !== "text") continue;
     const pattern = new RegExp(words, "g");
     pattern.lastIndex = part.saidTo;
-    if (pattern.exec(part.text)) return put(parts, { ...part, saidTo: pattern.lastIndex });
+    const found = pattern.exec(part.text);
+    if (found) return put(parts, { ...part, sentenceAt: found.index, saidTo: pattern.lastIndex });
   }
   return undefined;
 }

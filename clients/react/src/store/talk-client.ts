@@ -3,6 +3,7 @@ import {
   type ClientTool,
   connect,
   type LiveKitRoom,
+  type MessageBody,
   type Parley,
   type ParleyOptions,
   type SendTextOptions,
@@ -16,11 +17,8 @@ const FEATURES = ["blocks", "tool_call_state", "permissions"];
 
 type Room = Parameters<typeof connect>[0];
 
-/** What the worker has announced: whether it understands speech, and whether it speaks. */
-interface WorkerVoice {
-  readonly listens?: boolean;
-  readonly speaks?: boolean;
-}
+/** What the worker has announced: its voice, its agent and its tools. */
+type Announced = Pick<MessageBody<"configuration">, "listens" | "speaks" | "agent" | "tools">;
 type AnyTool = ClientTool<never>;
 
 /**
@@ -39,7 +37,7 @@ export class TalkClient extends ObservableStore {
   #parley: Parley | undefined;
   #room: Room | undefined;
   #isKnown = false;
-  #worker: WorkerVoice = {};
+  #worker: Announced = {};
   #listens: boolean;
   #problem: string | undefined;
   #closing: ReturnType<typeof setTimeout> | undefined;
@@ -65,8 +63,8 @@ export class TalkClient extends ObservableStore {
     return this.#isKnown;
   }
 
-  /** Whether the worker understands speech, and whether it speaks. */
-  get workerVoice(): WorkerVoice {
+  /** What the worker has announced. Empty until then. */
+  get worker(): Announced {
     return this.#worker;
   }
 

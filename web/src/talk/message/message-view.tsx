@@ -1,26 +1,19 @@
-import {
-  type Part,
-  type SpokenTurn,
-  type TalkMessage,
-  textOf,
-  ToolCallView,
-  useMessage,
-  useToolCalls,
-} from "@parley/react";
+import { type Part, type SpokenTurn, type TalkMessage, textOf, useMessage } from "@parley/react";
 import { memo, type ReactNode, useRef, useState } from "react";
 import { Markdown } from "../../markdown/markdown.tsx";
-import { ExactText } from "../../shared/exact-text.tsx";
-import { parentCallId } from "../../tools/asked-forms.tsx";
-import { CallCard } from "../../tools/call-card.tsx";
+import { useCaption } from "../../voice/captions.ts";
+import { heardTo } from "../../voice/heard-to.ts";
 import { useIsMicrophoneOn } from "../../voice/microphone-state.ts";
 import { useSound } from "../../voice/sound-switch.ts";
+import { AnswerParts } from "./answer-parts.tsx";
 import { Attachment } from "./attachment.tsx";
+import { Author } from "./author.tsx";
 import { EditMessage } from "./edit-message.tsx";
+import { writtenText } from "./group-parts.ts";
 import { STATE_LABELS } from "./state-labels.ts";
 import { mergeParts } from "./merge-parts.ts";
 import { MessageActions } from "./message-actions.tsx";
 import { thumbnailOf } from "./sent-pictures.ts";
-import { StoredPart } from "./stored-part.tsx";
 import { MessageTime } from "./message-time.tsx";
 
 interface MessageViewProps {
@@ -39,14 +32,22 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
   const isReader = useIsReader(message);
   if (!message) return null;
   const { role, from, parts, problem, replyTo = earlier?.messageId } = message;
+  const shown = earlier ? mergeParts(earlier.answer, parts) : parts;
   const state = stateOf(message, earlier);
   const isComplete = state !== "open" && state !== "sending";
   return (
-    <li ref={item} className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
+    <li
+      ref={item}
+      className={`message ${role}`}
+      data-state={state}
+      data-other={from !== undefined}
+      aria-busy={state === "open"}
+    >
       <div className="head">
-        <p className="who">{role === "user" ? from === undefined ? "You" : <ExactText>{from}</ExactText> : "Agent"}</p>
+        <Author name={role === "assistant" ? "Agent" : from} />
         {earlier ? <MessageTime at={earlier.at} by="worker" /> : <MessageTime at={message.at} by="device" />}
         <MessageActions
+          text={isComplete ? writtenText(shown) : ""}
           onEdit={isComplete && role === "user" && from === undefined ? () => setEditing(true) : undefined}
           onRegenerate={
             isComplete && role === "assistant" && replyTo !== undefined
@@ -70,18 +71,17 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
           {message.attachments?.map((name, index) => (
             <Attachment key={index} name={name} thumbnail={thumbnailOf(id, index)} />
           ))}
-          {(earlier ? mergeParts(earlier.answer, parts) : parts).map((part, index) =>
-            "kind" in part ? (
-              <PartView
-                key={part.kind === "call" ? part.toolUseId : index}
-                part={part}
-                message={message}
-                isReader={isReader}
-              />
-            ) : (
-              <StoredPart key={index} part={part} turnId={id} />
-            ),
-          )}
+          <AnswerParts
+            parts={shown}
+            messageId={id}
+            toText={(part) =>
+              "kind" in part ? (
+                <PartView part={part} message={message} isReader={isReader} />
+              ) : (
+                <Markdown text={part.text} />
+              )
+            }
+          />
           {role === "assistant" && state === "open" && parts.length === 0 && (
             <p className="typing">
               <span className="visually-hidden">Thinking</span>
@@ -134,34 +134,15 @@ function restOf(part: Part, { isSpoken }: TalkMessage): string {
   return part.text.slice(part.saidTo);
 }
 
-function CallPart({ toolUseId }: { readonly toolUseId: string }): ReactNode {
-  const asking = parentCallId(toolUseId);
-  if (asking !== undefined) return <FormPart toolUseId={toolUseId} asking={asking} />;
-  return <ToolCallView toolUseId={toolUseId} fallback={CallCard} />;
-}
-
-interface FormPartProps {
-  readonly toolUseId: string;
-  readonly asking: string;
-}
-
-/** Shows a form that a tool has requested, unless the tool's own card already contains the form. */
-function FormPart({ toolUseId, asking }: FormPartProps): ReactNode {
-  const isFolded = useToolCalls().some(({ id }) => id === asking);
-  return !isFolded && <ToolCallView toolUseId={toolUseId} fallback={CallCard} />;
-}
-
 interface PartViewProps {
-  readonly part: Part;
+  readonly part: Exclude<Part, { kind: "call" }>;
   readonly message: TalkMessage;
   readonly isReader: boolean;
 }
 
 function PartView({ part, message, isReader }: PartViewProps): ReactNode {
   const hasSound = useSound();
-  if (part.kind === "call") return <CallPart toolUseId={part.toolUseId} />;
   if (part.kind === "aside") return <Markdown className="aside" text={part.text} />;
-  if (part.text.trim() === "") return null;
   if (part.kind === "thinking")
     return (
       <details className="thinking">
@@ -179,8 +160,20 @@ function PartView({ part, message, isReader }: PartViewProps): ReactNode {
   const { state } = message;
   const isCutOff = state === "interrupted" || state === "cancelled";
   // Text is shown as it is written. Words that were not played yet, or never will be, are dimmed.
-  if (restOf(part, message) === "" || (!isCutOff && (state !== "open" || !hasSound)))
-    return <Markdown text={part.text} />;
-  const rest = isReader ? "unread" : "unheard";
-  return <Markdown text={part.text} said={{ saidTo: part.saidTo, rest: isCutOff ? rest : "ahead" }} />;
+  const isSpeaking = state === "open" && hasSound && message.isSpoken === true;
+  if (isCutOff ? restOf(part, message) === "" : !isSpeaking) return <Markdown text={part.text} />;
+  if (!isCutOff && part === message.parts.findLast(isBeingSaid)) return <SpeakingPart part={part} />;
+  if (!isCutOff) return <Markdown text={part.text} said={{ saidTo: part.saidTo, rest: "ahead" }} />;
+  return <Markdown text={part.text} said={{ saidTo: part.saidTo, rest: isReader ? "unread" : "unheard" }} />;
+}
+
+/** Whether a sentence of this part has begun to play. The last such part is the one that is being heard. */
+function isBeingSaid(part: Part): boolean {
+  return part.kind === "aside" || (part.kind === "text" && part.sentenceAt !== undefined);
+}
+
+/** A text that is being spoken. Its words that have not been heard yet are dimmed. */
+function SpeakingPart({ part }: { readonly part: Extract<Part, { saidTo: number }> }): ReactNode {
+  const caption = useCaption();
+  return <Markdown text={part.text} said={{ saidTo: heardTo(part.text, part, caption), rest: "ahead" }} />;
 }

@@ -1,5 +1,5 @@
 import type { TurnPart, TurnTimings } from "@parley/react";
-import { toExtraAnswers } from "../tools/extra-answers.ts";
+import { toExtraAnswers } from "../../tools/extra-answers.ts";
 
 /** Details of a call that `timings` does not contain, from the record or from live events. */
 export interface TimedCall {

@@ -1,5 +1,5 @@
 import { memo, type ReactNode, useState } from "react";
-import { toVisible } from "../shared/exact-json.ts";
+import { toVisible } from "../../shared/exact-json.ts";
 import { type LoggedEvent, useEventLog } from "./event-log.tsx";
 
 export function EventsPanel(): ReactNode {

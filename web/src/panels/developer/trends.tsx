@@ -12,7 +12,7 @@ export function Trends({ turns }: { readonly turns: readonly TurnTimings[] }): R
   const { tokensOfTurns } = useUsageLog();
   return (
     <section>
-      <h2>Over the conversation</h2>
+      <h3>Over the conversation</h3>
       <Trend name="Time to first word" values={turns.flatMap(({ firstTextMs }) => firstTextMs ?? [])} toText={toTime} />
       <Trend name="Whole turn" values={turns.map(({ totalMs }) => totalMs)} toText={toTime} />
       <Trend name="Tokens" values={tokensOfTurns} toText={(count) => count.toLocaleString()} />

@@ -1,16 +1,12 @@
 import type { ReactNode } from "react";
-import { useOpenTalk } from "../join/joined-talk.tsx";
-import { DownloadLinks } from "./download-links.tsx";
-import { TalkList } from "./talk-list.tsx";
+import { CopyAsTest } from "./copy-as-test.tsx";
 import { useUsageLog } from "./usage-log.tsx";
 
-/** The list of conversations, and this conversation's downloads and cost. */
-export function TalkPanel(): ReactNode {
-  const open = useOpenTalk();
+/** The conversation as a test, and its cost. */
+export function SessionPanel(): ReactNode {
   return (
     <>
-      <TalkList onOpen={open} />
-      <DownloadLinks />
+      <CopyAsTest />
       <Spent />
     </>
   );
@@ -20,7 +16,7 @@ function Spent(): ReactNode {
   const { usage } = useUsageLog();
   return (
     <section>
-      <h2>Cost</h2>
+      <h3>Cost</h3>
       {usage === undefined || usage.models.length === 0 ? (
         <p className="hint">Nothing yet.</p>
       ) : (

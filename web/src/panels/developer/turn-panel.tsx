@@ -1,10 +1,10 @@
 import { type SpokenTurn, textOf, type TurnTimings, useMessage, useToolCalls } from "@parley/react";
 import { type ReactNode, useMemo } from "react";
-import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { toVisible } from "../shared/exact-json.ts";
-import { loadTurns } from "../shared/worker-api.ts";
-import { useRecord } from "../shared/use-record.tsx";
-import { toTitle } from "../tools/describe-call.ts";
+import { useJoinedTalk } from "../../join/joined-talk.tsx";
+import { toVisible } from "../../shared/exact-json.ts";
+import { loadTurns } from "../../shared/worker-api.ts";
+import { useRecord } from "../../shared/use-record.tsx";
+import { toTitle } from "../../tools/describe-call.ts";
 import { toTime } from "./to-time.ts";
 import { Trends } from "./trends.tsx";
 import { useTurnLog } from "./turn-log.tsx";
@@ -63,10 +63,10 @@ function WaterfallView({ turnId, asked, timings, calls }: WaterfallProps): React
   const said = question ? textOf(question) : asked;
   return (
     <section className="waterfall">
-      <h2 className="turn-title">
+      <h3 className="turn-title">
         <span>{said === undefined ? "Started by the agent" : <bdi>“{toVisible(said)}”</bdi>}</span>{" "}
         <small>{toTime(totalMs)} total</small>
-      </h2>
+      </h3>
       <ol>
         {bars.map((bar, index) => (
           <BarView key={index} bar={bar} totalMs={totalMs} />

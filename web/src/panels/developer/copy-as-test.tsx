@@ -1,0 +1,38 @@
+import { type ReactNode, useState } from "react";
+import { useJoinedTalk } from "../../join/joined-talk.tsx";
+import { loadScenario } from "../../shared/worker-api.ts";
+
+/** Copies the conversation as a test for `parley test`. */
+export function CopyAsTest(): ReactNode {
+  const { token } = useJoinedTalk();
+  const [problem, setProblem] = useState<string>();
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    setProblem(undefined);
+    setCopied(false);
+    try {
+      await navigator.clipboard.writeText(await loadScenario(token));
+      setCopied(true);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <section>
+      <h3>Test</h3>
+      <p className="row">
+        <button type="button" onClick={() => void copy()}>
+          Copy as test
+        </button>
+      </p>
+      <p className="hint" role="status">
+        {isCopied && "Copied. Save it to a file whose name ends in .talk.yaml, then run npm run parley -- test."}
+      </p>
+      {problem !== undefined && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </section>
+  );
+}

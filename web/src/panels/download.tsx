@@ -1,0 +1,35 @@
+import { type ReactNode, useState } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { saveFile } from "../shared/save-file.ts";
+import { loadTranscript } from "../shared/worker-api.ts";
+
+/** Saves this conversation as a file. */
+export function Download(): ReactNode {
+  const { token, room } = useJoinedTalk();
+  const [problem, setProblem] = useState<string>();
+  const download = (format: "markdown" | "json") => {
+    setProblem(undefined);
+    loadTranscript(token, format).then(
+      (file) => saveFile(file, `${room}.${format === "markdown" ? "md" : "json"}`),
+      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+    );
+  };
+  return (
+    <section>
+      <h3>Save this conversation</h3>
+      <p className="row">
+        <button type="button" onClick={() => download("markdown")}>
+          Markdown
+        </button>
+        <button type="button" onClick={() => download("json")}>
+          JSON
+        </button>
+      </p>
+      {problem !== undefined && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </section>
+  );
+}

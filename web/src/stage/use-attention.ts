@@ -1,0 +1,36 @@
+import { usePermissions } from "@parley/react";
+import { useEffect } from "react";
+import { toVisible } from "../shared/exact-json.ts";
+import { useNotifies } from "../shared/notify.ts";
+
+/** Draws the attention of a person whose tab is in the background while the agent waits for them. */
+export function useAttention(isWaiting: boolean): void {
+  const { open } = usePermissions();
+  const notifies = useNotifies();
+  const question = toVisible(open[0]?.title ?? "");
+  useEffect(() => {
+    document.title = isWaiting ? "Waiting for you – Parley" : "Parley";
+    return () => {
+      document.title = "Parley";
+    };
+  }, [isWaiting]);
+  useEffect(() => {
+    if (!isWaiting || !notifies || !document.hidden) return undefined;
+    const shown = show(question);
+    return () => shown?.close();
+  }, [isWaiting, notifies, question]);
+}
+
+function show(question: string): Notification | undefined {
+  try {
+    const notification = new Notification("The agent is waiting for you", { body: question, tag: "parley" });
+    notification.addEventListener("click", () => {
+      window.focus();
+      notification.close();
+    });
+    return notification;
+  } catch {
+    // Some phones show notifications only from a service worker.
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import { useAgent, useTalk, useVoice } from "@parley/react";
+import type { ReactNode } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { toVisible } from "../shared/exact-json.ts";
+import { useMicrophone } from "../voice/microphone-state.ts";
+import { AgentTools } from "./agent-tools.tsx";
+
+/** What the agent is for, and what a person can do before anything has been said. */
+export function Welcome(): ReactNode {
+  const { liveKit } = useJoinedTalk();
+  const { isConnected, send } = useTalk();
+  const { listens } = useVoice();
+  const { name, description, suggestions } = useAgent();
+  const { isOn, isStarting, turn } = useMicrophone(liveKit);
+  if (!isConnected || name === undefined) return <p className="hint">Connecting …</p>;
+  return (
+    <div className="welcome">
+      <h2 dir="auto">{toVisible(name)}</h2>
+      {description !== undefined && <p dir="auto">{toVisible(description)}</p>}
+      {listens === true && !isOn && (
+        <button type="button" className="primary talk-button" disabled={isStarting} onClick={() => turn(true)}>
+          Talk
+        </button>
+      )}
+      {suggestions.length > 0 && (
+        <ul className="suggestions" aria-label={isOn ? "You can say" : "You can ask"}>
+          {suggestions.map((suggestion) => (
+            <li key={suggestion}>
+              <button type="button" dir="auto" onClick={() => send(suggestion)}>
+                {toVisible(suggestion)}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <AgentTools />
+    </div>
+  );
+}
