@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { expect, test } from "vitest";
 import { reply, text } from "../src/model-server/step.ts";
+import { EndOfTurnModel } from "../src/speech/end-of-turn-model.ts";
 import { fetchSpeechFiles, SPEECH_PARTS } from "../src/speech/speech-files.ts";
 import { loudBlocks, SPEECH_RATE } from "../src/testing/stage/speaker.ts";
 import { EmbeddedRecognizer } from "../src/voice/providers/embedded/embedded-recognizer.ts";
@@ -85,7 +86,7 @@ async function recognizeAll(recognizer: EmbeddedRecognizer, recordings: readonly
 
 /** Plays each recording into a room. Times are in ms since the last sound of the recording. */
 async function recognizeInRoom(recognizer: EmbeddedRecognizer, recordings: readonly Recording[]) {
-  await using agent = await VoiceAgent.start({ stt: recognizer });
+  await using agent = await VoiceAgent.start({ stt: recognizer, endOfTurnModel: await EndOfTurnModel.load() });
   const user = await agent.speaker("user");
   const { client } = user;
   agent.agent.model.script(() => reply([text("It is ten past two. And the sun is out.")], { chunking: 8 }));
