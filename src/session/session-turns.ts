@@ -1,5 +1,4 @@
 import type { SessionAgents } from "./agent/session-agents.ts";
-import type { AnswerOutput } from "./answer/answer-output.ts";
 import type { SessionCalls } from "./calls/session-calls.ts";
 import type { Configurations } from "./participants/configurations.ts";
 import type { PermissionDesk } from "./permission/permission-desk.ts";
@@ -20,6 +19,7 @@ import { fixedAnswerOf } from "./turns/fixed-answer.ts";
 import { TurnYielder } from "./turns/turn-yielder.ts";
 import { createTurn } from "./turns/create-turn.ts";
 import { logTurnEnd } from "./turns/log-turn-end.ts";
+import type { RunningTurn } from "./turns/running-turn.ts";
 import { runSessionTurn, type EndedTurn } from "./turns/session-turn.ts";
 import { ModelCalls } from "./model/model-calls.ts";
 import { inheritedPart, isInterruptible, messageOf, participantOf, TurnQueue } from "./turns/turn-queue.ts";
@@ -65,8 +65,7 @@ export class SessionTurns {
   readonly #yielder: TurnYielder;
   /** The position of the newest turn, including replaced ones. */
   #lastPosition: number;
-  /** The turn being answered or spoken: its id and the ids of its messages, any of which a ControlStop may refer to. */
-  #running: { readonly ids: readonly string[]; readonly answer: Pick<AnswerOutput, "silence"> } | undefined;
+  #running: RunningTurn | undefined;
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
@@ -102,8 +101,10 @@ export class SessionTurns {
    */
   add(turn: NewTurn | VariationRequest, { interrupts = false } = {}): void {
     const interruptsNow = interrupts || this.#options.policy.onNewMessage === "interrupt";
-    if (interruptsNow && !this.#options.calls.isBlocking) this.#queue.abort("interrupted");
-    this.#queue.add(turn);
+    const isCut = interruptsNow && !this.#options.calls.isBlocking;
+    const continued = isCut && !("variation" in turn) ? this.#running?.continuedBy(turn) : undefined;
+    if (isCut) this.#queue.abort("interrupted");
+    this.#queue.add(continued ?? turn);
     this.yieldIfBlocking();
   }
 
@@ -243,7 +244,7 @@ export class SessionTurns {
     calls.setTurnInterruptible(isInterruptible(begin));
     const turn = await runSessionTurn(begin, this.#portsOf(begin, failure), signal);
     calls.setTurnInterruptible(true);
-    this.#running = undefined;
+    this.#running?.end(turn);
     this.#shown.add(turn);
     this.#lastEnd = performance.now();
     this.#summarizer?.consider(this.#shown);
@@ -310,8 +311,7 @@ export class SessionTurns {
       phrases: policy.phrases,
       telemetry,
       onInterrupted: () => this.#queue.abort("interrupted"),
-      onAnswer: ({ id, messageId, parentMessageId: asked }, answer) =>
-        (this.#running = { ids: [id, messageId, asked ?? ""], answer }),
+      onAnswer: (running) => (this.#running = running),
       onAnswered: async (turn) => {
         for (const asking of worded) await asking.sayAgain(participant, turn);
         await spending.warn(participant, () => (state?.isPresent ? turn.aside?.(budgetLow, turn.signal) : undefined));

@@ -49,6 +49,7 @@ export class AnswerOutput {
   #speechText = "";
   /** How many letters of `#speechText` were played. */
   #playedLetters = 0;
+  #heardAt: number | undefined;
 
   constructor(options: AnswerOutputOptions) {
     const { outbox, link, voice, messageId, participant, language, onInterrupted, onProgress } = options;
@@ -62,6 +63,7 @@ export class AnswerOutput {
       participant,
       language,
       onPlayed: (text) => {
+        this.#heardAt ??= Date.now();
         this.#playedLetters += countLetters(text);
         this.#sentences.markPlayed(text);
       },
@@ -83,6 +85,11 @@ export class AnswerOutput {
     );
     this.#isSpeaking = this.#speech !== undefined;
     if (!this.#speech) this.#sentences.release();
+  }
+
+  /** When the answer's own text was first heard, in Unix ms. */
+  get heardAt(): number | undefined {
+    return this.#heardAt;
   }
 
   /** Whether the answer started as speech. */

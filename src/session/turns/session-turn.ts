@@ -16,6 +16,7 @@ import { type Phrases, type PhraseTable, phraseOfEnd, phrasesFor } from "../answ
 import type { NewTurnRow, SpeechEnd, SpeechEndRow } from "../../store/turns/write-turns.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RoomLink } from "../room/room-link.ts";
+import { RunningTurn } from "./running-turn.ts";
 import { createTurn } from "./create-turn.ts";
 import type { TurnInput } from "./turn-queue.ts";
 import type { VoicePort } from "../room/voice-port.ts";
@@ -27,8 +28,8 @@ export interface SessionTurnPorts {
   readonly voice: VoicePort | undefined;
   /** Called when the participant speaks over the answer. The turn must then be aborted. */
   readonly onInterrupted: () => void;
-  /** Passes on the turn's answer, so that ControlStop can stop the turn or silence the answer. */
-  readonly onAnswer: (turn: TurnRecord, answer: Pick<AnswerOutput, "silence">) => void;
+  /** Passes on the turn, so that ControlStop can stop it or silence its answer, and an utterance can continue it. */
+  readonly onAnswer: (turn: RunningTurn) => void;
   readonly recorder: Recorder;
   /** The session's state if the turn's replacement of others has undone changes of it. */
   readonly undone: NewTurnRow["undone"];
@@ -115,7 +116,7 @@ class SessionTurn {
       this.#announce();
       answer.sayRest();
     }
-    ports.onAnswer(turn, answer);
+    ports.onAnswer(new RunningTurn({ turn, answer, blocks: this.#blocks, spoken: isNew ? begin.spoken : undefined }));
     if (signal.aborted) answer.stop();
     else signal.addEventListener("abort", this.#onAbort, { once: true });
     const speech = speechOf(answer, this.#phrases.notice);
@@ -213,11 +214,8 @@ class SessionTurn {
     const ended = lost ? { ...event, state: "failed" as const, error: event.error ?? lost } : { ...event, timings };
     this.#ports.onEvent(this.#turn, { ...ended, isSpoken: this.#hasSpeech });
     const { state, heard } = await speaking;
-    const spoken = {
-      state: lost ? ended.state : state,
-      heard,
-      timings: isBehind ? telemetry.timesOfTurn() : timings,
-    };
+    const said = isBehind ? telemetry.timesOfTurn() : timings;
+    const spoken = { state: lost ? ended.state : state, heard, timings: said };
     if (isBehind) await this.#storeSpoken(spoken);
     if (this.#hasSpeech) this.#reportSpoken(spoken);
     const { error } = ended;

@@ -1,0 +1,60 @@
+import { beforeAll, expect, test } from "vitest";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
+import type { Speaker } from "../support/speaker.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+
+const FIRST = "I would like a tea.";
+const REST = "And a cake, please.";
+const ANSWER = "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start.";
+
+beforeAll(() => warmUp(FIRST, REST));
+
+/** Says the first part, and the second when the answer has been heard for this long. */
+async function continueAfter(voice: VoiceAgent, user: Speaker, heardMs: number): Promise<void> {
+  voice.understand(FIRST);
+  const { to } = await user.say(FIRST);
+  await user.untilHeard(heardMs / 1_000, to);
+  voice.understand(REST);
+  await user.say(REST);
+  await user.client.next("assistant_sentence", ({ text: said }) => said === "Both.", 15_000);
+}
+
+const shownTo = ({ agent }: VoiceAgent) => {
+  const messages = agent.model.requests.at(-1)?.body["messages"] as { role: string; content: { text?: string }[] }[];
+  return messages.map(({ role, content }) => `${role}: ${content.map(({ text: words = "" }) => words).join("")}`);
+};
+
+test("a participant who continues when the answer begins has said one message, and the first answer is void", async () => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user", { features: ["blocks"] });
+  voice.agent.model.script([reply([text(ANSWER)]), reply([text("Both.")])]);
+
+  await continueAfter(voice, user, 50);
+
+  expect(shownTo(voice)).toEqual(["user: I would like a tea And a cake, please."]);
+  const [first, second] = user.client.all("start_answer");
+  expect(second?.replacesId).toBe(first?.id);
+});
+
+test("a participant who speaks later interrupts the answer, which stays", async () => {
+  await using voice = await VoiceAgent.start();
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(ANSWER)]), reply([text("Both.")])]);
+
+  await continueAfter(voice, user, 1_500);
+
+  expect(shownTo(voice)).toHaveLength(3);
+});
+
+test("an answer that has called a tool stays", async () => {
+  const order = defineTool({ description: "Orders.", input: { type: "object" }, run: () => "ordered" });
+  await using voice = await VoiceAgent.start({ tools: { order } });
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([toolUse("order")]), reply([text(ANSWER)]), reply([text("Both.")])]);
+
+  await continueAfter(voice, user, 50);
+
+  expect(shownTo(voice).join()).toContain(FIRST);
+  expect(await voice.agent.calls()).toHaveLength(1);
+});
