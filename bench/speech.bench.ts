@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { expect, test } from "vitest";
 import { reply, text } from "../src/model-server/step.ts";
-import { EndOfTurnModel } from "../src/speech/end-of-turn-model.ts";
+import { EndOfTurnModel } from "../src/speech/turn-end/end-of-turn-model.ts";
 import { fetchSpeechFiles, SPEECH_PARTS } from "../src/speech/speech-files.ts";
 import { loudBlocks, SPEECH_RATE } from "../src/testing/stage/speaker.ts";
 import { EmbeddedRecognizer } from "../src/voice/providers/embedded/embedded-recognizer.ts";

@@ -73,9 +73,11 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
       ["src/worker/telemetry"],
     ]),
   ),
-  "@livekit/*": ["livekit", "session", "voice", "worker", "client", "conformance", "testing/stage", "cli"].map(
-    (folder) => `src/${folder}`,
-  ),
+  "@livekit/*": [
+    ...["livekit", "session", "voice", "worker", "client", "conformance", "testing/stage", "cli"],
+    // Only the model, which has a package of its own.
+    "speech/turn-end",
+  ].map((folder) => `src/${folder}`),
 };
 
 interface Import {

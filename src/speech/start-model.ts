@@ -1,4 +1,4 @@
-import { EndOfTurnModel } from "./end-of-turn-model.ts";
+import { EndOfTurnModel } from "./turn-end/end-of-turn-model.ts";
 import { siblingModuleUrl } from "../lib/sibling-module-url.ts";
 import { ModelThread, type ModelThreadOptions } from "./model-thread.ts";
 import type { SpeechModel } from "./speech-model.ts";

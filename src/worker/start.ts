@@ -27,7 +27,7 @@ import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
 import { lockDataFolder } from "./process/pid-file.ts";
 import { createReadyChecks } from "./ready-checks.ts";
 import { runJobs } from "./dispatch/run-jobs.ts";
-import { ModelStatus } from "./job/model-status.ts";
+import { ModelStatus } from "./telemetry/model-status.ts";
 import { jobEnvironment } from "./hosts/job-environment.ts";
 import { watchDatabase } from "./dispatch/watch-database.ts";
 import { endStalePostgres } from "./services/embedded-postgres.ts";

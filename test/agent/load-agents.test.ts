@@ -40,7 +40,11 @@ test.each([
     agent('instructions: "x", model: { maxTokens: 0 }'),
     "model.maxTokens: expected number to be >0, got 0",
   ],
-  ["greets oddly", agent('instructions: "x", greeting: 7'), "greeting: expected a string or {ask: string}, got 7"],
+  [
+    "greets oddly",
+    agent('instructions: "x", greeting: 7'),
+    "greeting: expected a string, {say: string} or {ask: string}, got 7",
+  ],
   [
     "is idle oddly",
     agent('instructions: "x", idle: [{ afterMs: 1, say: "?" }]'),

@@ -31,6 +31,7 @@ export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
   'docs/agents.md: await new AgentDispatchClient(url, key, secret).createDispatch("sales-42", "billing");': dispatch,
   'docs/agents.md: greeting: { ask: "Greet the caller by name, in the caller\'s language, and say what time the office closes today." },':
     inConfig,
+  'docs/agents.md: greeting: { say: "This call is recorded. How can I help?", interruptible: false },': inConfig,
   'docs/client.md: import { Room } from "livekit-client";': {
     before: `${token}\ndeclare function show(text: string): void;`,
   },

@@ -9,6 +9,7 @@ import { httpError, reply, serverToolResult, serverToolUse, text, toolUse } from
 import { startDelivery } from "../../src/worker/webhooks/deliver-webhooks.ts";
 import { WebhookReceiver } from "../support/servers/webhook-receiver.ts";
 import type { OtlpReceiver } from "../support/servers/otlp-receiver.ts";
+import { EndOfTurnModel } from "../../src/speech/turn-end/end-of-turn-model.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { TelemetryAgent } from "../telemetry/telemetry-agent.ts";
 import { ExportedTelemetry } from "../telemetry/exported-telemetry.ts";
@@ -116,7 +117,13 @@ async function talkByVoice(): Promise<Emitted> {
   const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
   await using exported = await ExportedTelemetry.start();
   const { telemetry, logger, receiver } = exported;
-  await using voice = await VoiceAgent.start({ telemetry, logger, tools: { note }, settings: { speculate: true } });
+  await using voice = await VoiceAgent.start({
+    telemetry,
+    logger,
+    tools: { note },
+    settings: { speculate: true },
+    endOfTurnModel: await EndOfTurnModel.load(),
+  });
   const user = await voice.speaker("user", { features: ["claims"] });
   voice.agent.model.script([
     reply([toolUse("note")]),

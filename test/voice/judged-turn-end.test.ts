@@ -1,6 +1,6 @@
 import { beforeAll, expect, test, vi } from "vitest";
 import { reply, text } from "../../src/model-server/step.ts";
-import { EndOfTurnModel } from "../../src/speech/end-of-turn-model.ts";
+import { EndOfTurnModel } from "../../src/speech/turn-end/end-of-turn-model.ts";
 import { loadRecognizer } from "../support/embedded-speech.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { joined, recording, RECORDING_RATE, silence } from "../support/recordings.ts";

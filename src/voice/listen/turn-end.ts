@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { TurnEndJudgment } from "../../conversation/turn-timings.ts";
 import type { DueWords } from "./due-words.ts";
 import type { ManualTurns } from "./manual-turns.ts";
-import { END_OF_TURN_SAMPLES } from "../../speech/end-of-turn-model.ts";
+import { END_OF_TURN_SAMPLES } from "../../speech/turn-end/end-of-turn-model.ts";
 import type { SpeechModelOf } from "../../speech/start-model.ts";
 
 /** A judgment that takes longer than this counts as "not complete". */

@@ -16,7 +16,7 @@ import { loadSpeech, type Speech } from "../../voice/providers/speech-choice.ts"
 import type { Config } from "../config.ts";
 import { openDefinitions, RELOADS } from "../definitions/definitions.ts";
 import type { HooksOf } from "../hooks/call-session-end.ts";
-import { ModelStatus } from "./model-status.ts";
+import { ModelStatus } from "../telemetry/model-status.ts";
 import { patternsWithoutMcpTool } from "../settings/check-agents.ts";
 import { loadConfig } from "../settings/load-config.ts";
 import { type Logger, createLogger } from "../logger.ts";

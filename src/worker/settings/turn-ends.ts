@@ -1,4 +1,4 @@
-import { hasEndOfTurnModel } from "../../speech/end-of-turn-model.ts";
+import { hasEndOfTurnModel } from "../../speech/turn-end/end-of-turn-model.ts";
 import { endOfTurnOf } from "../../voice/voice-settings.ts";
 import type { Config } from "../config.ts";
 

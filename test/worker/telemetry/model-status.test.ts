@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import type { ModelRefusal } from "../../../src/llm/watch-model.ts";
-import { ModelStatus } from "../../../src/worker/job/model-status.ts";
+import { ModelStatus } from "../../../src/worker/telemetry/model-status.ts";
 
 const MINUTE = 60_000;
 const UNAUTHORIZED: ModelRefusal = {

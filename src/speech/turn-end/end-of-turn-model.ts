@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { SpeechModel } from "./speech-model.ts";
+import type { SpeechModel } from "../speech-model.ts";
 
 /** The sample rate of the model's input. */
 export const END_OF_TURN_RATE = 16_000;
