@@ -110,5 +110,5 @@ test("each field on the page exists on an agent, and each field of an agent is o
   const named = rows.filter((name) => name !== "rules" && name !== "name");
 
   expect(new Set(named)).toEqual(new Set(Object.keys(agentSchema.shape)));
-  expect(fragments.length).toBe(1);
+  expect(fragments.length).toBe(2);
 });
