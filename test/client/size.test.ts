@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 
 const SDK = join(import.meta.dirname, "../../src/client/index.ts");
 /** How large the SDK may be on its own, minified and gzipped. About 1.6 kB of it is valibot. */
-const LIMIT_BYTES = 26_500;
+const LIMIT_BYTES = 27_000;
 /** How much the SDK may add to an application that already uses zod. It must not add any part of zod a second time. */
-const ADDED_LIMIT_BYTES = 26_000;
+const ADDED_LIMIT_BYTES = 26_500;
 
 async function bundled(input: string): Promise<(OutputAsset | OutputChunk)[]> {
   const bundle = await rolldown({ input, platform: "browser", external: [/^livekit-client/, /^@livekit\//] });
