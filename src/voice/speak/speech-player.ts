@@ -54,11 +54,11 @@ export class SpeechPlayer implements Player {
     return this.#current !== undefined;
   }
 
-  /** Whether the agent is saying something that is not a question. */
+  /** Whether the agent is saying something that is not a question. An aside may be one, whatever its punctuation. */
   get isTelling(): boolean {
     const current = this.#current;
     const played = this.#options.playedSeconds();
-    if (!current || played === 0) return false;
+    if (!current || current.part.kind === "aside" || played === 0) return false;
     const { part, captions } = current;
     const heard = captions.times.playedUntil(played);
     return !ASKS.test(part.text.slice(Math.max(0, heard.trimEnd().length - 1)));
