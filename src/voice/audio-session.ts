@@ -49,7 +49,7 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     captions: (text) => player.captions(text),
     recognize: async (sound, open) => {
       const words = await (speakers ? speakers.recognize(sound, open) : open(sound));
-      return words && listener ? words.pipeThrough(filtered((event) => listener.lets(event))) : words;
+      return words && listener ? words.pipeThrough(filtered((event) => listener.mayPass(event))) : words;
     },
     onUserTurn: (text) => listener?.complete(text),
   });
@@ -168,11 +168,11 @@ class NoModel extends llm.LLM {
   }
 }
 
-/** Drops the events that are not let through. */
-function filtered(lets: (event: stt.SpeechEvent) => boolean): TransformStream<Recognized, Recognized> {
+/** Drops the events that may not pass. */
+function filtered(mayPass: (event: stt.SpeechEvent) => boolean): TransformStream<Recognized, Recognized> {
   return new TransformStream({
     transform: (event, controller) => {
-      if (typeof event === "string" || lets(event)) controller.enqueue(event);
+      if (typeof event === "string" || mayPass(event)) controller.enqueue(event);
     },
   });
 }

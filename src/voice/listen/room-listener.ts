@@ -163,7 +163,7 @@ export class RoomListener {
    * Whether AgentSession may receive this event of the recognizer. If not, a participant has only said something like
    * "mhm". The agent's speech resumes then, and also after a sound without words.
    */
-  lets(event: stt.SpeechEvent): boolean {
+  mayPass(event: stt.SpeechEvent): boolean {
     const { FINAL_TRANSCRIPT, INTERIM_TRANSCRIPT } = stt.SpeechEventType;
     const isFinal = event.type === FINAL_TRANSCRIPT;
     if ((!isFinal && event.type !== INTERIM_TRANSCRIPT) || !this.#options.isTelling()) return true;
