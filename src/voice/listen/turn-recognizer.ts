@@ -171,17 +171,19 @@ class TurnStream extends stt.SpeechStream {
 
   async #end(event: VADEvent): Promise<void> {
     const { samplesIndex, silenceDuration, inferenceDuration } = event;
-    const recognition = this.#prepared ?? this.#prepare(this.#unheard(event));
+    const prepared = this.#prepared ?? this.#prepare(this.#unheard(event));
     this.#piece = undefined;
     this.#prepared = undefined;
     this.#heardTo = samplesIndex;
     const speechEndTime = Date.now() - silenceDuration - inferenceDuration;
     this.output.put({ type: stt.SpeechEventType.END_OF_SPEECH, speechEndTime });
     try {
-      const words = await this.#options.limited.limit(() => recognition.add(), String, this.abortSignal);
+      const words = await this.#options.limited.limit(() => prepared.add(), String, this.abortSignal);
       // Without words, too: it tells the listener that the sound was not speech. AgentSession ignores it.
       if (!this.closed) this.output.put({ ...toEvent(stt.SpeechEventType.FINAL_TRANSCRIPT, words), speechEndTime });
     } catch (error) {
+      // After the time limit: the words would otherwise be added to a later turn.
+      prepared.discard();
       if (this.abortSignal.aborted) return;
       const problem = error instanceof Error ? error : new Error(String(error));
       const details = { type: "stt_error", timestamp: Date.now(), label: this.label } as const;
