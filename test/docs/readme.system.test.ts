@@ -92,8 +92,7 @@ async function askAloud(url: string): Promise<{ readonly shown: string; readonly
   await page.goto(url);
   await page.getByLabel("Your name").fill("Ann");
   await page.keyboard.press("Enter");
-  await page.getByText("The agent: Ready").waitFor();
-  await page.getByRole("button", { name: "Microphone" }).click();
+  await page.getByRole("button", { name: "Microphone", pressed: true }).waitFor();
   await expect.poll(() => record(page), { timeout: 30_000 }).toBe(true);
   await page.locator(".message.assistant[data-state=completed]").waitFor();
   const shown = await page.locator(".message.user .text").innerText();

@@ -11,7 +11,7 @@ import { tempFolder } from "../support/temp-folder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** How much @parley/client may add to a page with livekit-client, in bytes, minified and gzipped. */
-const LIMIT_BYTES = 27_000;
+const LIMIT_BYTES = 27_500;
 const PAGE = 'import { Room } from "livekit-client";\nconst room = new Room();\n';
 const WITH_CLIENT = `${PAGE}import { connect } from "@parley/client";\nconsole.log(await connect(room));\n`;
 
@@ -61,7 +61,7 @@ test.each([
   ["Vite", byVite],
   ["esbuild", byEsbuild],
 ])(
-  "bundled by %s, the client adds at most 27 kB to a page with livekit-client",
+  "bundled by %s, the client adds at most 27.5 kB to a page with livekit-client",
   async (name, bundle) => {
     const addedBytes = (await sizeOf(WITH_CLIENT, bundle)) - (await sizeOf(PAGE, bundle));
 
