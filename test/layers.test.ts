@@ -73,9 +73,16 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
       ["src/worker/telemetry"],
     ]),
   ),
+  // In `speech`, only the model, which has a package of its own.
   "@livekit/*": [
-    ...["livekit", "session", "voice", "worker", "client", "conformance", "testing/stage", "cli"],
-    // Only the model, which has a package of its own.
+    "livekit",
+    "session",
+    "voice",
+    "worker",
+    "client",
+    "conformance",
+    "testing/stage",
+    "cli",
     "speech/turn-end",
   ].map((folder) => `src/${folder}`),
 };
