@@ -54,7 +54,7 @@ export function showCall({ name, input, state, ranOn, ...outcome }: ShownCall): 
   return `${name} ${cutJson(input)}${where} → ${isOpen ? state : showOutcome(outcome)}`;
 }
 
-export function showQuestion({ tool, title, state }: ShownQuestion): string {
+function showQuestion({ tool, title, state }: ShownQuestion): string {
   return `${tool} "${title}" → ${state}`;
 }
 

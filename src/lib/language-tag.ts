@@ -1,5 +1,10 @@
 const MAX_LENGTH = 64;
 
+/** Returns the primary subtag of a BCP 47 tag in lower case, such as `en` for `en-GB`. */
+export function primaryLanguage(tag = "en"): string {
+  return tag.split("-", 1)[0]?.toLowerCase() ?? "";
+}
+
 /**
  * Whether a text has the form of a BCP 47 tag. A participant's language becomes part of commands, file names and keys,
  * so anything else is rejected.

@@ -1,3 +1,5 @@
+import { primaryLanguage } from "../lib/language-tag.ts";
+
 const MAX_WORDS = 4;
 
 /**
@@ -98,6 +100,6 @@ export const SPOKEN_ANSWERS = {
 
 /** @param language a BCP 47 tag; for a language without a list, English is used */
 export function spokenAnswersOf(language: string | undefined): SpokenAnswers {
-  const primary = (language ?? "").toLowerCase().split("-")[0] ?? "";
+  const primary = primaryLanguage(language);
   return Object.entries<SpokenAnswers>(SPOKEN_ANSWERS).find(([name]) => name === primary)?.[1] ?? SPOKEN_ANSWERS.en;
 }

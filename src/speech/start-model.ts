@@ -19,7 +19,7 @@ interface Answers {
 }
 
 export type SpeechUse = keyof Questions;
-/** Whose models are files that `fetchSpeechFiles` downloads. */
+/** The uses whose models are files that `fetchSpeechFiles` downloads. */
 export type EmbeddedUse = Exclude<SpeechUse, "endOfTurn">;
 export type SpeechModelOf<Use extends SpeechUse> = SpeechModel<Questions[Use], Answers[Use]>;
 

@@ -1,3 +1,4 @@
+import { primaryLanguage } from "../../lib/language-tag.ts";
 import type { TurnBlock } from "../../conversation/block.ts";
 import type { TurnEnd } from "../../turn/turn-event.ts";
 
@@ -108,7 +109,7 @@ const TABLE: Readonly<Record<string, Phrases>> = {
  * built-in ones.
  */
 export function phrasesFor(language: string | undefined, overrides: PhraseTable = {}): Phrases {
-  const primary = language?.split("-", 1)[0]?.toLowerCase() ?? "en";
+  const primary = primaryLanguage(language);
   const isKnown = Object.hasOwn(TABLE, primary) || Object.hasOwn(overrides, primary);
   const key = isKnown ? primary : "en";
   const own = Object.hasOwn(TABLE, key) ? TABLE[key] : undefined;

@@ -1,3 +1,5 @@
+import { primaryLanguage } from "../../lib/language-tag.ts";
+
 /**
  * The words for forms in one language. Some are spoken. The others are recognized in answers, and are written in the
  * form that `toWords` returns.
@@ -88,6 +90,6 @@ const TABLE: Readonly<Record<string, FormWords>> = {
 
 /** @param language a BCP 47 tag; English is returned for a language that is not in the table */
 export function formWordsOf(language: string | undefined): FormWords {
-  const primary = (language ?? "").toLowerCase().split("-")[0] ?? "";
+  const primary = primaryLanguage(language);
   return (Object.hasOwn(TABLE, primary) ? TABLE[primary] : undefined) ?? ENGLISH;
 }

@@ -1,5 +1,5 @@
 import { holds, matches } from "../matches.ts";
-import { cutJson, showCall, showQuestion } from "../../conversation/turn-lines.ts";
+import { cutJson, toTurnLine } from "../../conversation/turn-lines.ts";
 import type { SeenCall, Turn } from "../turn.ts";
 import type { Expectation, ExpectedCall } from "./schema.ts";
 
@@ -73,18 +73,19 @@ function showExpected({ name, args, result, error, on }: ExpectedCall): string {
 /** Shows the turn and its problems as a diff: `-` is what was expected, `+` what happened instead. */
 export function diffTurn(turn: Turn, problems: readonly Problem[]): string {
   const parts = [
-    { part: "calls", label: "calls: ", lines: turn.calls.map(showCall) },
-    { part: "asks", label: "asks:  ", lines: turn.asked.map(showQuestion) },
-    { part: "agent", label: "agent: ", lines: [turn.text === "" ? "(nothing)" : turn.text] },
-    { part: "end", label: "end:   ", lines: [turn.error === undefined ? turn.state : `${turn.state}: ${turn.error}`] },
+    { part: "calls", label: "calls: ", lines: turn.calls.map((call) => toTurnLine({ type: "call", call })) },
+    { part: "asks", label: "asks:  ", lines: turn.asked.map((question) => toTurnLine({ type: "question", question })) },
+    { part: "agent", label: "agent: ", lines: [toTurnLine({ type: "answer", text: turn.text })] },
+    {
+      part: "end",
+      label: "end:   ",
+      lines: [`end:   ${turn.error === undefined ? turn.state : `${turn.state}: ${turn.error}`}`],
+    },
   ] as const;
   const lines = parts.flatMap(({ part, label, lines: actual }) => {
     const wrong = problems.filter((each) => each.part === part);
     const mark = wrong.length > 0 ? "+" : " ";
-    return [
-      ...wrong.map(({ expected }) => `- ${label}${expected}`),
-      ...actual.map((line) => `${mark} ${label}${line}`),
-    ];
+    return [...wrong.map(({ expected }) => `- ${label}${expected}`), ...actual.map((line) => `${mark} ${line}`)];
   });
-  return [`  user:  ${turn.said ?? "(nothing: the turn began by itself)"}`, ...lines].join("\n");
+  return [`  ${toTurnLine({ type: "said", text: turn.said })}`, ...lines].join("\n");
 }

@@ -1,3 +1,5 @@
+import { primaryLanguage } from "../../lib/language-tag.ts";
+
 /** Sounds and words that mean "I am listening" in any language. Like the following, a pattern without punctuation. */
 const EVERYWHERE = "m+h?m*|m+ h+m*|h+m+|u+h h?u+h|aha|a+h+|o+h+|oh?kay|ok|oke[iy]";
 /** What people say in a language while they listen. */
@@ -34,9 +36,9 @@ export class Backchannels {
   }
 
   /** @param language BCP 47 */
-  has(text: string, language = "en"): boolean {
+  has(text: string, language?: string): boolean {
     const words = lettersOf(text);
-    return words.length <= MAX_LENGTH && this.#patternOf(language.slice(0, 2).toLowerCase()).test(words);
+    return words.length <= MAX_LENGTH && this.#patternOf(primaryLanguage(language)).test(words);
   }
 
   #patternOf(language: string): RegExp {

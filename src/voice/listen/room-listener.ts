@@ -1,9 +1,9 @@
 import type { ReadableStream } from "node:stream/web";
 import { stt, type VADEvent, voice } from "@livekit/agents";
-import { type AudioFrame, ParticipantKind, type Room, type Track } from "@livekit/rtc-node";
+import type { AudioFrame, Room, Track } from "@livekit/rtc-node";
 import type { Logger } from "pino";
 import { abortable } from "../../lib/abortable.ts";
-import type { OnRoomInput, RoomParticipant } from "../../session/room/room-input.ts";
+import { type OnRoomInput, type RoomParticipant, toRoomParticipant } from "../../session/room/room-input.ts";
 import type { SpokenTimes } from "../../session/room/voice-port.ts";
 import type { SpeechModelOf } from "../../speech/start-model.ts";
 import { type EndOfTurn, endOfTurnOf, type VoiceSettings } from "../voice-settings.ts";
@@ -258,8 +258,6 @@ export class RoomListener {
 
   #participant(): RoomParticipant | undefined {
     const participant = this.#options.room.remoteParticipants.get(this.#speaker ?? "");
-    if (!participant) return undefined;
-    const { identity, sid = "", kind } = participant;
-    return { identity, sid, isSip: kind === ParticipantKind.SIP };
+    return participant && toRoomParticipant(participant);
   }
 }

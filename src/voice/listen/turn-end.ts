@@ -1,6 +1,7 @@
 import { type llm, type VADEvent, VADEventType } from "@livekit/agents";
 import type { Logger } from "pino";
 import type { TurnEndJudgment } from "../../conversation/turn-timings.ts";
+import { primaryLanguage } from "../../lib/language-tag.ts";
 import type { DueWords } from "./due-words.ts";
 import type { ManualTurns } from "./manual-turns.ts";
 import { END_OF_TURN_SAMPLES } from "../../speech/turn-end/end-of-turn-model.ts";
@@ -8,11 +9,12 @@ import type { SpeechModelOf } from "../../speech/start-model.ts";
 
 /** A judgment that takes longer than this counts as "not complete". */
 const JUDGED_WITHIN_MS = 500;
+const ENGLISH_THRESHOLD = 0.36;
 /** The lowest score of a complete turn, by language: those of LiveKit's detector. */
 const THRESHOLDS: Readonly<Record<string, number>> = {
   ar: 0.35,
   de: 0.245,
-  en: 0.36,
+  en: ENGLISH_THRESHOLD,
   es: 0.35,
   fr: 0.285,
   hi: 0.305,
@@ -68,6 +70,7 @@ export class TurnEnd {
 
   /** Receives all events of the session's voice activity detection. */
   handleActivity({ type, frames }: VADEvent): void {
+    if (!this.#options.model) return;
     if (type === VADEventType.START_OF_SPEECH) this.#sound = undefined;
     else if (type === VADEventType.END_OF_SPEECH) this.#sound = this.#judgeSound();
     else for (const { data } of frames) this.#append(data);
@@ -77,8 +80,8 @@ export class TurnEnd {
     return true;
   }
 
-  async unlikelyThreshold(language = "en"): Promise<number> {
-    return THRESHOLDS[language.slice(0, 2).toLowerCase()] ?? 0.36;
+  async unlikelyThreshold(language?: string): Promise<number> {
+    return THRESHOLDS[primaryLanguage(language)] ?? ENGLISH_THRESHOLD;
   }
 
   /** Returns the score, from 0 to 1. */

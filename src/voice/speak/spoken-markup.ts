@@ -1,3 +1,4 @@
+import { primaryLanguage } from "../../lib/language-tag.ts";
 import { ReadableStream } from "node:stream/web";
 import { voice } from "@livekit/agents";
 
@@ -42,7 +43,7 @@ export class SpokenMarkup {
   #isBare = false;
 
   constructor(language: string | undefined) {
-    this.#code = CODE[language?.split("-", 1)[0]?.toLowerCase() ?? "en"] ?? CODE["en"] ?? "";
+    this.#code = CODE[primaryLanguage(language)] ?? CODE["en"] ?? "";
   }
 
   /** Returns the words to speak for a piece, possibly none. */
