@@ -177,6 +177,14 @@ export class KitClient implements AsyncDisposable {
     await sleep(QUIET_MS);
   }
 
+  /**
+   * Waits until the worker has answered all earlier messages: it answers one after another, so that an answer to an
+   * earlier message arrives before the answer to a new one.
+   */
+  async settleAnswers(): Promise<void> {
+    await this.answered(await this.say("Hello after what was sent before"));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#end[Symbol.asyncDispose]();
   }

@@ -54,7 +54,7 @@ export const contentChecks: readonly Check<WorkerTalk>[] = [
     async ({ client }) => {
       const id = await attach(client, "Hello with something else", [{ data: PNG }, { data: NO_PICTURE }]);
       await client.next("error_message", ({ code, originatingId }) => code === 101 && originatingId === id);
-      await client.settle();
+      await client.settleAnswers();
       ensure(!client.isAnswered(id), "The worker also answered the message");
     },
   ),
