@@ -80,6 +80,19 @@ function toSeconds(times: string): number {
   return parts.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
 }
 
+test("without espeak-ng, a test aloud speaks with the embedded voice", async () => {
+  const { env } = newcomer;
+  const [espeak, away] = ["node_modules/espeak-ng", ".espeak-ng"].map((name) => join(newcomer.agent, name));
+  await rename(String(espeak), String(away));
+  // Hides an espeak-ng of this machine.
+  newcomer.env = { ...env, PATH: dirname(process.execPath) };
+
+  const report = await newcomer.parley("test", "--voice").finally(() => (newcomer.env = env));
+  await rename(String(away), String(espeak));
+
+  expect(report).toMatch(/^1 runs of 1 tests, all passed$/mu);
+});
+
 test("its files and the packages' types compile, without skipLibCheck", async () => {
   expect(await readFile(join(newcomer.agent, "tsconfig.json"), "utf8")).not.toContain("skipLibCheck");
 

@@ -47,7 +47,11 @@ export class Speaker extends RoomSpeaker {
 
   /** Like `say`. @returns when the first and the last audible sound were sent */
   async sayAloud(text: string): Promise<{ readonly from: number; readonly to: number }> {
-    const speech = await speechOf(text);
+    return this.playAloud(await speechOf(text));
+  }
+
+  /** Like `play`. @returns when the first and the last audible sound were sent */
+  async playAloud(speech: Int16Array): Promise<{ readonly from: number; readonly to: number }> {
     const loud = loudBlocks(speech);
     const { from, to } = await this.play(speech);
     return { from: from + loud.indexOf(true) * 10, to: to - (loud.length - 1 - loud.lastIndexOf(true)) * 10 };

@@ -2,6 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { initializeLogger } from "@livekit/agents";
 import type { Room } from "@livekit/rtc-node";
 import { AppError } from "../../errors/app-error.ts";
+import { primaryLanguage } from "../../lib/language-tag.ts";
+import { EmbeddedVoice } from "../../voice/providers/embedded/embedded-voice.ts";
+import { installedSpeech } from "../../voice/providers/embedded/prepare-speech.ts";
 import { EspeakSynthesizer, findEspeak } from "../../voice/providers/espeak/espeak-synthesizer.ts";
 import type { Speech } from "../../voice/providers/speech-choice.ts";
 import type { Synthesizer } from "../../voice/providers/synthesizer.ts";
@@ -20,39 +23,42 @@ const GIVE_UP_AFTER_MS = 10_000;
 const CHECK_EVERY_MS = 20;
 
 /**
- * The audio of a session. espeak-ng speaks for the participant, and for the agent regardless of its configured voice.
- * The agent's recognizer is a fake that is given the participant's words.
+ * The audio of a session. One voice speaks for the participant, and for the agent regardless of its configured voice: the
+ * embedded one for English if `@parley/speech` is installed, otherwise espeak-ng. The agent's recognizer is a fake that
+ * is given the participant's words.
  */
 export class Sound implements StageVoice, AsyncDisposable {
   /** The speech recognition and synthesis of the agent's session. */
   readonly speech: Speech;
-  readonly #espeak: Synthesizer;
+  readonly #voice: Synthesizer;
   readonly #recognizer: FakeRecognizer;
   readonly #language: string;
   #speaker: Speaker | undefined;
   /** How much of the agent's sound was received in rooms that the participant has left, in milliseconds. */
   #heardBeforeMs = 0;
 
-  private constructor(espeak: Synthesizer, language: string) {
-    this.#espeak = espeak;
+  private constructor(voice: Synthesizer, language: string) {
+    this.#voice = voice;
     this.#language = language;
     this.#recognizer = new FakeRecognizer({ language, isTalking: () => this.#speaker?.isTalking ?? false });
     this.speech = {
       stt: this.#recognizer,
-      synthesizer: espeak,
+      synthesizer: voice,
       // Named voices belong to providers, which tests do not use.
-      voiceNamed: async () => espeak,
-      close: () => espeak.close(),
+      voiceNamed: async () => voice,
+      close: () => voice.close(),
     };
   }
 
-  /** @throws {AppError} `invalid_config` without espeak-ng */
+  /** @throws {AppError} `invalid_config` without a voice for this language */
   static async open(language = "en"): Promise<Sound> {
-    const espeak = await findEspeak(process.env);
-    if (!espeak)
-      throw new AppError("invalid_config", `voice: espeak-ng is not installed: ${howToInstall("espeak-ng")}`);
+    const found = await findEspeak(process.env);
+    const espeak = found && new EspeakSynthesizer(found, undefined);
+    const isEmbedded = primaryLanguage(language) === "en" && installedSpeech() !== undefined;
+    const voice = isEmbedded ? await EmbeddedVoice.load(process.env, espeak) : espeak;
+    if (!voice) throw new AppError("invalid_config", `voice: espeak-ng is not installed: ${howToInstall("espeak-ng")}`);
     initializeLogger({ pretty: false, level: process.env["LOG_LEVEL"] ?? "silent" });
-    return new Sound(new EspeakSynthesizer(espeak, undefined), language);
+    return new Sound(voice, language);
   }
 
   /**
@@ -83,7 +89,7 @@ export class Sound implements StageVoice, AsyncDisposable {
   async say(text: string): Promise<void> {
     const speaker = this.#speaker;
     if (!speaker) throw new Error(`The participant is not in the room, so it cannot say ${JSON.stringify(text)}`);
-    const speech = await synthesize(this.#espeak, text, this.#language);
+    const speech = await synthesize(this.#voice, text, this.#language);
     this.#recognizer.expect(text);
     await speaker.play(speech);
   }

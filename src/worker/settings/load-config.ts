@@ -48,7 +48,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     httpPort: variables.HTTP_PORT,
     grpcPort: variables.GRPC_PORT,
     workerPort: variables.WORKER_PORT,
-    maxSessions: variables.MAX_SESSIONS ?? availableParallelism() * sessions.aCore,
+    maxSessions: variables.MAX_SESSIONS ?? Math.min(availableParallelism() * sessions.aCore, sessions.atMost),
     sessionsPerProcess: variables.SESSIONS_PER_PROCESS ?? sessions.aProcess,
     drainSeconds: variables.DRAIN_SECONDS,
     tokenSecret: variables.TOKEN_SECRET,
@@ -65,8 +65,11 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
 
 /** Returns the default number of sessions, which depends on whether they use speech (docs/scaling.md). */
 function defaultSessions({ STT = DEFAULT_STT, TTS = DEFAULT_TTS }: Environment) {
-  if (STT !== "none") return { aProcess: 10, aCore: 5 };
-  return { aProcess: 50, aCore: TTS === "none" ? 50 : 20 };
+  const atMost = Number.POSITIVE_INFINITY;
+  // The embedded recognizer is one thread for all sessions, however many cores there are.
+  if (STT === "embedded") return { aProcess: 10, aCore: 3, atMost: 12 };
+  if (STT !== "none") return { aProcess: 10, aCore: 5, atMost };
+  return { aProcess: 50, aCore: TTS === "none" ? 50 : 20, atMost };
 }
 
 function addressOf(name: "DATABASE_URL" | "DATABASE_DIRECT_URL", variables: Environment): string | undefined {

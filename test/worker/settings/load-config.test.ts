@@ -285,6 +285,7 @@ test.each([
   [{ TTS: "none" }, 50, 50 * CORES],
   [{}, 50, 20 * CORES],
   [{ STT: "openai" }, 10, 5 * CORES],
+  [{ STT: "embedded" }, 10, Math.min(3 * CORES, 12)],
   [{ STT: "openai", SESSIONS_PER_PROCESS: "20", MAX_SESSIONS: "40" }, 20, 40],
 ])("with %j a process serves %i sessions, and the worker %i", async (env, sessionsPerProcess, maxSessions) => {
   expect(await loadConfig(env, folder)).toMatchObject({ sessionsPerProcess, maxSessions });
