@@ -16,6 +16,7 @@ import { type Phrases, type PhraseTable, phraseOfEnd, phrasesFor } from "../answ
 import type { NewTurnRow, SpeechEnd, SpeechEndRow } from "../../store/turns/write-turns.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RoomLink } from "../room/room-link.ts";
+import { ModelWait } from "./model-wait.ts";
 import { RunningTurn } from "./running-turn.ts";
 import { createTurn } from "./create-turn.ts";
 import type { TurnInput } from "./turn-queue.ts";
@@ -134,7 +135,9 @@ class SessionTurn {
     const turn = this.#turn;
     try {
       const dependencies = this.#begin();
+      const wait = new ModelWait(this.#answer, this.#blocks, this.#signal);
       for await (const event of runTurn({ shown: this.#ports.shown, turn }, dependencies, this.#signal)) {
+        wait.handle(event);
         if (event.type === "turn_complete") return event;
         if (event.type !== "turn_start") this.#announce();
         if (event.type === "block_stop") this.#blocks.push(event.block);

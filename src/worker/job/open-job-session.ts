@@ -70,6 +70,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     onSpeaking: (is) => agentState.setSpeaking(is),
     voiceName: () => agents.current.voice.name,
   });
+    thinking: () => agents.current.voice.thinking,
   const { continueConversation } = services.config;
   const opening = openSession({
     ...sessionOf(job, services),
@@ -260,7 +261,7 @@ function createHooks(
 async function createVoice(
   room: Room,
   { speech, config }: SessionServices,
-  ports: Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking" | "voiceName">,
+  ports: Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking" | "voiceName" | "thinking">,
 ): Promise<RoomVoice | undefined> {
   if (!speech) return undefined;
   const { RoomVoice } = await import("../../voice/room-voice.ts");

@@ -149,3 +149,26 @@ test("speaking over the start of a question ends the turn, because the question 
   expect(await question.spoken).toBe(false);
   expect(events).toEqual(["(interrupted)"]);
 });
+
+test("the answer's words are spoken at once while the agent is heard thinking", async () => {
+  const played: string[] = [];
+  const thinking = { play: async () => void played.push("(thinking)"), prepare: () => new Promise<void>(() => {}) };
+  const player: Player = {
+    play: ({ text }) => {
+      played.push(text);
+      return { done: Promise.resolve({ end: "whole", heard: text }), cut: () => {} };
+    },
+  };
+  const ports = { onPlayed: () => {}, onInterrupted: () => {}, onUnspoken: () => {} };
+  const answer = new AnswerSpeech(
+    player,
+    { messageId: "m", participant: "user", language: "en", ...ports },
+    { thinking },
+  );
+  answer.think(new AbortController().signal);
+  await expect.poll(() => played, { timeout: 2_000 }).toEqual(["(thinking)"]);
+
+  answer.write("One two.");
+
+  expect(played).toEqual(["(thinking)", ""]);
+});
