@@ -77,6 +77,7 @@ export class SessionCalls {
     const report = (call: Call) => {
       if (this.#mayShow(call)) this.#states.show(call);
       this.#fillers.handle(call, this.#turn);
+      this.#protectTurnOf(call);
       voice?.setInterruptible(!this.isBlocking);
       this.#options.emit({ type: "tool_state", call });
     };
@@ -149,7 +150,11 @@ export class SessionCalls {
   toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
     this.#turn = turn;
     this.#ledger.forgetPastTurns();
-    for (const call of storedCalls) if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
+    for (const call of storedCalls) {
+      this.#protectTurnOf(call);
+      if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
+    }
+    this.#options.voice?.setInterruptible(!this.isBlocking);
     return {
       tools: {
         run: (use) => this.#runner.run(use, turn),
@@ -218,6 +223,12 @@ export class SessionCalls {
   setTurnInterruptible(isInterruptible: boolean): void {
     this.#isTurnInterruptible = isInterruptible;
     this.#options.voice?.setInterruptible(!this.isBlocking);
+  }
+
+  /** If the tool is not interruptible, its turn cannot be interrupted from the start of the call to the turn's end. */
+  #protectTurnOf({ toolName, turnId, startedAt }: Call): void {
+    if (turnId !== this.#turn?.turnId || startedAt === undefined) return;
+    if (this.#options.serverTools.get(toolName)?.interruptible === false) this.#isTurnInterruptible = false;
   }
 
   /** Whether a tool is running, on the worker or on a device. */
