@@ -61,7 +61,8 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     if (each.type === "joined") memories?.handleJoined(each.participant.identity);
     input.take(each);
   };
-  const link = new RoomLink(job.room, take, createRoomApi(job));
+  const hasTurnKey = services.speech?.stt !== undefined && services.config.voice.turns === "manual";
+  const link = new RoomLink(job.room, take, { ...createRoomApi(job), hasTurnKey });
   const agentState = new AgentState((attributes) => setOwnAttributes(job.room, attributes));
   const agents = createAgents(job, services, { memories, logger });
   const voice = await createVoice(job.room, services, {
@@ -69,8 +70,8 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     logger,
     onSpeaking: (is) => agentState.setSpeaking(is),
     voiceName: () => agents.current.voice.name,
-  });
     thinking: () => agents.current.voice.thinking,
+  });
   const { continueConversation } = services.config;
   const opening = openSession({
     ...sessionOf(job, services),
