@@ -19,7 +19,7 @@ import { ToolOffer } from "./tool-offer.ts";
 import { ProgressGate, ToolStates } from "./tool-states.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import type { WordedForms } from "../forms/worded-forms.ts";
-import { isBlocking, isOnlyWaiting, yieldAfterMs } from "./open-calls.ts";
+import { isBlocking, isOnlyWaiting, protectsTurn, yieldAfterMs } from "./open-calls.ts";
 import { SessionForms } from "./session-forms.ts";
 import { untilMayStart } from "./until-may-start.ts";
 import { CallChanges } from "../state/call-changes.ts";
@@ -73,11 +73,11 @@ export class SessionCalls {
 
   /** Returns a listener that reports calls' changes to the recorder, the clients, the voice and the watchers. */
   #createListener(): LedgerListener {
-    const { recorder, voice, telemetry } = this.#options;
+    const { recorder, voice, telemetry, serverTools } = this.#options;
     const report = (call: Call) => {
       if (this.#mayShow(call)) this.#states.show(call);
       this.#fillers.handle(call, this.#turn);
-      this.#protectTurnOf(call);
+      if (protectsTurn(call, this.#turn, serverTools)) this.#isTurnInterruptible = false;
       voice?.setInterruptible(!this.isBlocking);
       this.#options.emit({ type: "tool_state", call });
     };
@@ -150,11 +150,9 @@ export class SessionCalls {
   toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
     this.#turn = turn;
     this.#ledger.forgetPastTurns();
-    for (const call of storedCalls) {
-      this.#protectTurnOf(call);
-      if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
-    }
-    this.#options.voice?.setInterruptible(!this.isBlocking);
+    for (const call of storedCalls) if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
+    const { serverTools } = this.#options;
+    if (storedCalls.some((call) => protectsTurn(call, turn, serverTools))) this.setTurnInterruptible(false);
     return {
       tools: {
         run: (use) => this.#runner.run(use, turn),
@@ -223,12 +221,6 @@ export class SessionCalls {
   setTurnInterruptible(isInterruptible: boolean): void {
     this.#isTurnInterruptible = isInterruptible;
     this.#options.voice?.setInterruptible(!this.isBlocking);
-  }
-
-  /** If the tool is not interruptible, its turn cannot be interrupted from the start of the call to the turn's end. */
-  #protectTurnOf({ toolName, turnId, startedAt }: Call): void {
-    if (turnId !== this.#turn?.turnId || startedAt === undefined) return;
-    if (this.#options.serverTools.get(toolName)?.interruptible === false) this.#isTurnInterruptible = false;
   }
 
   /** Whether a tool is running, on the worker or on a device. */
