@@ -172,7 +172,9 @@ function thinkingSpeech() {
   const about = { messageId: "m", participant: "user", language: "en" };
   const answer = new AnswerSpeech(player, { ...about, ...ports }, { thinking });
   answer.think(new AbortController().signal);
-  const untilThinking = () => expect.poll(() => played, { timeout: 2_000 }).toEqual(["(thinking)"]);
+  const untilThinking = async () => {
+    await expect.poll(() => played, { timeout: 2_000 }).toEqual(["(thinking)"]);
+  };
   return { answer, played, signals, untilThinking };
 }
 
