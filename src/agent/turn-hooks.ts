@@ -54,8 +54,6 @@ export type UserTurnDecision = z.input<typeof userTurnDecisionSchema>;
 export type OnUserTurn = (
   turn: UserTurn,
   session: HookSession,
-  // Functions without a return statement are accepted, too.
-  // eslint-disable-next-line @typescript-eslint/no-invalid-void-type
 ) => UserTurnDecision | void | Promise<UserTurnDecision | void>;
 
 const run = z.custom<OnUserTurn>((value) => typeof value === "function");

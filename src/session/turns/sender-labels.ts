@@ -1,4 +1,10 @@
-import { inputText, shownText, type InputNote, type InputPart, type TurnRecord } from "../../conversation/turn-record.ts";
+import {
+  inputText,
+  shownText,
+  type InputNote,
+  type InputPart,
+  type TurnRecord,
+} from "../../conversation/turn-record.ts";
 import { incrementalFlatMap } from "../../lib/incremental-flat-map.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
