@@ -69,7 +69,7 @@ export const turnHookFields = {
           /** How long the turn waits for the hook, in ms. @defaultValue 2000 */
           withinMs: z.int().min(1).max(30_000).exactOptional(),
           /**
-           * What happens if the hook is late or fails: the turn goes on unchanged, or is refused.
+           * What happens if the hook is late or fails: the turn continues unchanged, or is refused.
            *
            * @defaultValue "go_on"
            */
