@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { AgentSession } from "./agent-session.ts";
 import { hookFields } from "./hooks.ts";
 import { thinkingSchema } from "./thinking.ts";
+import { turnHookFields } from "./turn-hooks.ts";
 
 /** Instructions: a string, or a function that returns them for a session. */
 export type Instructions = string | ((session: AgentSession) => string | Promise<string>);
@@ -139,6 +140,7 @@ export const agentFields = {
   handoffs: z.record(z.string(), handoffSchema).default({}),
   /** An agent's own hook replaces the one in parley.config.ts (docs/hooks.md). */
   ...hookFields,
+  ...turnHookFields,
 };
 
 /** An agent in the folder `agents/`: the fields above, plus its overrides of settings in parley.config.ts. */
