@@ -9,6 +9,9 @@ import { QUESTION, startSpokenWorld } from "./spoken-world.ts";
 /** A browser that asks a question aloud, and an agent whose turns participants begin and end. */
 const world = forFile(() => startSpokenWorld({ folder: "push-to-talk", heard: () => QUESTION }));
 
+/** The recognizer returns the question for each part of the sound, and a busy machine may hear two parts. */
+const ASKED: unknown = expect.stringContaining(QUESTION);
+
 const holdButton = (page: Page) => page.getByRole("button", { name: "Hold to talk" });
 const questions = (page: Page) => page.locator(".message.user .text").allTextContents();
 
@@ -23,7 +26,7 @@ async function joinToTalk(name: string, room?: string): Promise<Page> {
 
 test("the agent hears what is said while the space bar is held", async () => {
   const page = await joinToTalk("Ann");
-  world.model.script([reply([text("Forty-two.")])]);
+  world.model.script(() => reply([text("Forty-two.")]));
 
   await page.keyboard.down(" ");
   await page.getByRole("status").getByText("The agent hears you.").waitFor();
@@ -33,13 +36,13 @@ test("the agent hears what is said while the space bar is held", async () => {
   await world.picture(page, "page-push-to-talk");
   await page.getByText("The agent: Listening").waitFor();
   // The words are shown, but the agent waits.
-  await page.locator(".message.user").getByText(QUESTION, { exact: true }).waitFor();
+  await page.locator(".message.user").getByText(QUESTION).waitFor();
   expect(await page.locator(".message.assistant").count()).toBe(0);
   await page.keyboard.up(" ");
 
   await page.getByRole("status").getByText("Sent.").waitFor();
   await page.getByText("Forty-two.", { exact: true }).waitFor();
-  expect(await questions(page)).toEqual([QUESTION]);
+  expect(await questions(page)).toEqual([ASKED]);
 });
 
 test("Escape drops what was said", async () => {
@@ -49,7 +52,7 @@ test("Escape drops what was said", async () => {
 
   await page.keyboard.down(" ");
   await page.getByText("The agent: Hearing you").waitFor();
-  await page.locator(".message.user").getByText(QUESTION, { exact: true }).waitFor();
+  await page.locator(".message.user").getByText(QUESTION).waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("status").getByText("Dropped.").waitFor();
   await page.locator(".message.user").waitFor({ state: "detached" });
@@ -62,7 +65,7 @@ test("Escape drops what was said", async () => {
 
 test("a mouse holds the button, and its release counts beside the button, too", async () => {
   const page = await joinToTalk("Ann");
-  world.model.script([reply([text("Forty-two.")])]);
+  world.model.script(() => reply([text("Forty-two.")]));
 
   await holdButton(page).hover();
   await page.mouse.down();
@@ -72,20 +75,24 @@ test("a mouse holds the button, and its release counts beside the button, too", 
   await page.mouse.up();
 
   await page.getByText("Forty-two.", { exact: true }).waitFor();
-  expect(await questions(page)).toEqual([QUESTION]);
+  expect(await questions(page)).toEqual([ASKED]);
 });
 
 test("Enter begins and ends a turn, for people who cannot hold a key", async () => {
   const page = await joinToTalk("Ann");
-  world.model.script([reply([text("Forty-two.")])]);
+  world.model.script(() => reply([text("Forty-two.")]));
 
   await page.keyboard.press("Enter");
   await page.getByText("The agent: Hearing you").waitFor();
   await page.getByText("The agent: Listening").waitFor();
+  // A space in a field does not end the turn.
+  await page.getByLabel("Message", { exact: true }).focus();
+  await page.keyboard.type(" ");
+  await page.getByRole("button", { name: "Hold to talk", pressed: true }).focus();
   await page.keyboard.press("Enter");
 
   await page.getByText("Forty-two.", { exact: true }).waitFor();
-  expect(await questions(page)).toEqual([QUESTION]);
+  expect(await questions(page)).toEqual([ASKED]);
 });
 
 test("a space bar in the message field types a space, and on another button presses that button", async () => {
@@ -106,7 +113,7 @@ test("a space bar in the message field types a space, and on another button pres
 test("while somebody else speaks, the page says that the agent cannot hear", async () => {
   const ann = await joinToTalk("Ann", "radio");
   await ann.keyboard.down(" ");
-  await ann.getByText("The agent: Hearing you").waitFor();
+  await ann.getByRole("status").getByText("The agent hears you.").waitFor();
   const ben = await joinToTalk("Ben", "radio");
 
   await ben.keyboard.down(" ");

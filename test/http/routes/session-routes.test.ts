@@ -128,3 +128,18 @@ test("a session in which others have spoken is kept for them", async () => {
   ]);
   expect(await talksOf("jane")).toMatchObject([{ firstSaid: "Hello" }]);
 });
+
+test("erasing a person removes the titles that they gave to sessions", async () => {
+  const { sessionId } = await storedRoom(database.sql);
+  await say(sessionId, "lena", "Hello");
+  await say(sessionId, "mara", "Hello, Lena");
+  await rename("lena", sessionId, "Talk with Mara");
+  await rename("mara", sessionId, "Talk with Lena");
+  await endOf(sessionId);
+
+  expect(await send("lena", "/participant/lena", { method: "DELETE" })).toMatchObject([200, { turns: 1 }]);
+
+  expect(await database.sql`select title from session_titles where session_id = ${sessionId}`).toEqual([
+    { title: "Talk with Lena" },
+  ]);
+});

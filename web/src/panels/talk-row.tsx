@@ -66,7 +66,7 @@ export function TalkRow({ talk, isOpen, onOpen, onChanged }: TalkRowProps): Reac
       ref={row}
       onKeyDown={(event) => {
         if (event.key !== "Escape" || doing === undefined) return;
-        // Escape also closes the panel.
+        // Otherwise, Escape would close the panel.
         event.stopPropagation();
         leave();
       }}

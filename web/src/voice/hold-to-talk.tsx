@@ -15,6 +15,8 @@ export function HoldToTalk(): ReactNode {
   const button = useRef<HTMLButtonElement>(null);
 
   useEffect(() => {
+    /** Whether the space bar holds the turn. Otherwise, its release ends nothing. */
+    let isKeyDown = false;
     const isOther = ({ target }: KeyboardEvent) =>
       target instanceof Element && target !== button.current && target.closest(CONTROLS) !== null;
     const onKeyDown = (event: KeyboardEvent) => {
@@ -22,11 +24,14 @@ export function HoldToTalk(): ReactNode {
       if (event.key !== " " || event.ctrlKey || event.altKey || event.metaKey || isOther(event)) return;
       // Neither scrolls the page nor clicks the button.
       event.preventDefault();
-      if (!event.repeat) begin();
+      if (event.repeat) return;
+      isKeyDown = true;
+      begin();
     };
     const onKeyUp = (event: KeyboardEvent) => {
-      if (event.key !== " ") return;
-      if (!isOther(event)) event.preventDefault();
+      if (event.key !== " " || !isKeyDown) return;
+      isKeyDown = false;
+      event.preventDefault();
       end("sent");
     };
     // The page is not told of a key that is released elsewhere.
@@ -42,7 +47,8 @@ export function HoldToTalk(): ReactNode {
   }, [begin, end]);
 
   useEffect(() => {
-    // An empty message field gives the space bar away. Whoever is typing or doing something else keeps the focus.
+    // Takes the focus from an empty message field, where the space bar would type. Whoever is doing something else keeps
+    // it.
     const { activeElement: active } = document;
     const isIdle = active === document.body || (active instanceof HTMLTextAreaElement && active.value === "");
     if (isIdle) button.current?.focus();
