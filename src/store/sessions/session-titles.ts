@@ -4,7 +4,7 @@ import { runQuery } from "../database/store-error.ts";
 interface SessionTitle {
   readonly sessionId: string;
   readonly identity: string;
-  /** Empty: the session has no title any more. */
+  /** Empty: the session no longer has a title. */
   readonly title: string;
 }
 

@@ -34,7 +34,7 @@ export function HoldToTalk(): ReactNode {
       event.preventDefault();
       end("sent");
     };
-    // The page is not told of a key that is released elsewhere.
+    // The page does not notice when a key is released in another window.
     const onBlur = () => end("sent");
     window.addEventListener("keydown", onKeyDown);
     window.addEventListener("keyup", onKeyUp);
