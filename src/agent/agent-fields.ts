@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { AgentSession } from "./agent-session.ts";
 import { hookFields } from "./hooks.ts";
+import { speechPluginFields } from "./plugins/speech-plugins.ts";
 
 /** Instructions: a string, or a function that returns them for a session. */
 export type Instructions = string | ((session: AgentSession) => string | Promise<string>);
@@ -157,6 +158,7 @@ export const agentSchema = z.strictObject({
     .strictObject({
       /** The provider's name of the agent's voice. Overrides TTS_VOICE. */
       name: z.string().min(1).exactOptional(),
+      ...speechPluginFields,
     })
     .default({}),
   permission: z

@@ -9,19 +9,21 @@ import { type AudioSession, startAudioSession } from "./audio-session.ts";
 import { RoomListener, type RoomListenerOptions } from "./listen/room-listener.ts";
 import { AwaitedPlayer, type Player } from "./speak/player.ts";
 import { PreparedSynthesizer } from "./speak/prepared-synthesizer.ts";
-import type { Synthesizer } from "./providers/synthesizer.ts";
+import type { SessionSpeech } from "./plugins/session-speech.ts";
+import type { VoiceChoice } from "./providers/synthesizer.ts";
 import { toSpeakable } from "./speak/speakable.ts";
 import { SpokenPart } from "./speak/spoken-part.ts";
 import type { VoiceSettings } from "./voice-settings.ts";
 
 export interface RoomVoiceOptions extends Pick<RoomListenerOptions, "endOfTurnModel"> {
   readonly room: Room;
-  /** Undefined: the agent listens to nobody and subscribes to no microphones. */
-  readonly stt: RoomListenerOptions["stt"] | undefined;
-  /** Undefined: the agent does not speak and publishes no track. */
-  readonly synthesizer: Synthesizer | undefined;
-  /** Returns the name of the current agent's voice. */
-  readonly voiceName: () => string | undefined;
+  /**
+   * Without a recognizer, the agent listens to nobody and subscribes to no microphones. Without a synthesizer, it does
+   * not speak and publishes no track.
+   */
+  readonly speech: SessionSpeech;
+  /** Returns the voice of the current agent. @defaultValue the default voice */
+  readonly ownVoice: () => VoiceChoice | undefined;
   readonly settings: VoiceSettings;
   /** Receives what participants say, as `transcript` and `utterance`. */
   readonly take: OnRoomInput;
@@ -49,7 +51,8 @@ export class RoomVoice implements VoicePort {
   /** Must be called before the room is connected. */
   constructor(options: RoomVoiceOptions) {
     this.#options = options;
-    const { room, synthesizer, stt } = options;
+    const { room, speech } = options;
+    const { synthesizer } = speech;
     this.#synthesizer = synthesizer && new PreparedSynthesizer(synthesizer);
     this.#audio =
       synthesizer &&
@@ -61,10 +64,9 @@ export class RoomVoice implements VoicePort {
         },
       });
     this.#listener =
-      stt &&
+      (speech.listens || undefined) &&
       new RoomListener({
         ...options,
-        stt,
         isHeldBack: () => this.#session?.player.isHeldBack ?? false,
         isTelling: () => this.#session?.player.isTelling ?? false,
         onSpeaker: () => void this.#start(),
@@ -99,7 +101,7 @@ export class RoomVoice implements VoicePort {
     const playing = hasListener && haveAllSubscribed ? this.#session?.player : undefined;
     const ready = hasListener ? this.#audio.untilAllSubscribed() : undefined;
     const player = playing ?? new AwaitedPlayer(this.#whenPlayerReady(this.#audio, ready));
-    return new AnswerSpeech(player, answer, this.#options.voiceName);
+    return new AnswerSpeech(player, answer, this.#options.ownVoice);
   }
 
   prepare(sentence: string, language: string | undefined): () => void {
@@ -108,7 +110,7 @@ export class RoomVoice implements VoicePort {
     return this.#synthesizer.prepare(
       toSpeakable(sentence, { language, pronounce }),
       language,
-      this.#options.voiceName(),
+      this.#options.ownVoice(),
     );
   }
 
@@ -128,6 +130,7 @@ export class RoomVoice implements VoicePort {
     await this.#started;
     await this.#session?.close();
     await this.#audio?.close();
+    await this.#options.speech.close();
   }
 
   /** Waits for a subscription, because a participant may ask something before subscribing to the track. */
@@ -148,12 +151,16 @@ export class RoomVoice implements VoicePort {
 
   async #startSession(): Promise<void> {
     if (this.#isClosed) return;
-    const { logger } = this.#options;
+    const { logger, speech } = this.#options;
+    const recognizer = this.#listener && (await speech.openRecognizer());
+    if (this.#isClosed) return;
+    if (recognizer) this.#listener?.use(recognizer);
+    const listener = recognizer && this.#listener;
     const started = await startAudioSession({
       ...this.#options,
       synthesizer: this.#synthesizer,
       audio: this.#audio,
-      listener: this.#listener,
+      listener,
       onProblem: (what, error) => logger.warn({ what, error }, "voice error"),
     });
     const { session, player } = started;
@@ -167,7 +174,7 @@ export class RoomVoice implements VoicePort {
       this.#hasEnded = true;
     });
     this.#session = started;
-    this.#listener?.open(started);
+    listener?.open(started);
   }
 
   /**
@@ -177,8 +184,8 @@ export class RoomVoice implements VoicePort {
   #sayNotUnderstood(): void {
     const { notUnderstood } = this.#options.settings;
     if (notUnderstood === "" || !this.#session || !this.#audio?.hasListener || this.#session.player.isPlaying) return;
-    const voiceName = this.#options.voiceName();
-    const part = new SpokenPart({ kind: "aside", language: undefined, voice: voiceName, onPlayed: () => {} });
+    const ownVoice = this.#options.ownVoice();
+    const part = new SpokenPart({ kind: "aside", language: undefined, voice: ownVoice, onPlayed: () => {} });
     part.write(notUnderstood);
     part.end();
     this.#session.player.play(part);

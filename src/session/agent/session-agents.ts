@@ -127,6 +127,11 @@ export class SessionAgents {
     this.#state = state;
   }
 
+  /** Call this when the session is open. Until the first turn, `session` has no languages otherwise. */
+  readLanguagesFrom(languageOf: (identity: string) => string | undefined): void {
+    this.#languageOf = languageOf;
+  }
+
   /** The size in bytes of the instructions and Anthropic's own tools, which every request contains. */
   get instructionBytes(): number {
     return byteLength(this.instructions) + this.#current.serverToolBytes;

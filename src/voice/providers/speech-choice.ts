@@ -31,6 +31,11 @@ export interface Speech {
   readonly voiceNamed: (name: string) => Promise<Synthesizer | undefined>;
   /** Judges by the sound whether a participant has finished. Undefined if nothing does. */
   readonly endOfTurnModel?: SpeechModelOf<"endOfTurn"> | undefined;
+  /**
+   * Whether sessions use the plugins of parley.config.ts and of their agents, which override the chosen providers.
+   * @defaultValue false
+   */
+  readonly usesPlugins?: boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -89,18 +94,6 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
     await Promise.all([recognizer?.close(), synthesizer?.close(), ...others]);
   };
   return { stt: recognizer, synthesizer, voiceNamed, close };
-}
-
-/**
- * Returns a synthesizer that uses the voice named in the options, or else the default voice. Agents may have their own
- * voices.
- */
-export function namedVoice(speech: Pick<Speech, "voiceNamed">, usual: Synthesizer): Synthesizer {
-  const speak: Synthesizer["speak"] = async function* (text, options) {
-    const other = options.voice === undefined ? undefined : await speech.voiceNamed(options.voice);
-    yield* (other ?? usual).speak(text, options);
-  };
-  return { speak, warm: () => usual.warm?.(), close: () => usual.close() };
 }
 
 function providerOf(name: SttName | TtsName): SpeechProvider {

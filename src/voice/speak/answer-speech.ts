@@ -1,5 +1,6 @@
 import { countLetters } from "../../conversation/truncate-to-played.ts";
 import type { AnswerToSpeak, Aside, SpeechEnd, SpokenAnswer } from "../../session/room/voice-port.ts";
+import type { VoiceChoice } from "../providers/synthesizer.ts";
 import type { Playback, Played, Player } from "./player.ts";
 import { SpokenPart } from "./spoken-part.ts";
 
@@ -18,7 +19,7 @@ interface Queued {
 export class AnswerSpeech implements SpokenAnswer {
   readonly #player: Player;
   readonly #answer: AnswerToSpeak;
-  readonly #voiceName: () => string | undefined;
+  readonly #voice: () => VoiceChoice | undefined;
   readonly #waiting: Queued[] = [];
   #playing: { readonly queued: Queued; readonly playback: Playback } | undefined;
   /** Resolves once all parts have been played. Undefined if no part is playing or waiting. */
@@ -31,14 +32,14 @@ export class AnswerSpeech implements SpokenAnswer {
   #isWhole = true;
 
   /**
-   * @param voiceName returns the name of the voice for the next part, or undefined for the default voice. Each part
+   * @param voice returns the voice for the next part, or undefined for the default voice. Each part
    *   keeps its voice: when a handoff within an answer changes the voice, text of the first agent may not have been
    *   spoken yet
    */
-  constructor(player: Player, answer: AnswerToSpeak, voiceName: () => string | undefined = () => undefined) {
+  constructor(player: Player, answer: AnswerToSpeak, voice: () => VoiceChoice | undefined = () => undefined) {
     this.#player = player;
     this.#answer = answer;
-    this.#voiceName = voiceName;
+    this.#voice = voice;
   }
 
   write(text: string): void {
@@ -47,7 +48,7 @@ export class AnswerSpeech implements SpokenAnswer {
     if (this.#state !== "speaking" || (isBlank && !this.#writing)) return;
     if (!this.#writing) {
       const { language, onPlayed } = this.#answer;
-      this.#writing = new SpokenPart({ kind: "answer", language, voice: this.#voiceName(), onPlayed });
+      this.#writing = new SpokenPart({ kind: "answer", language, voice: this.#voice(), onPlayed });
       this.#add(this.#writing);
     }
     this.#writing.write(text);
@@ -67,7 +68,7 @@ export class AnswerSpeech implements SpokenAnswer {
       notifyBegun?.();
       notifyBegun = undefined;
     };
-    const part = new SpokenPart({ kind: "aside", language, voice: this.#voiceName(), onPlayed });
+    const part = new SpokenPart({ kind: "aside", language, voice: this.#voice(), onPlayed });
     part.write(text);
     part.end();
     const queued = this.#add(part);

@@ -1,4 +1,6 @@
 import { ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
+import type { AgentSession } from "../../agent/agent-session.ts";
+import type { VoiceSession } from "../../agent/plugins/speech-plugins.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { capStreams } from "../../livekit/capped-streams.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
@@ -12,7 +14,6 @@ import { createMemoryStore } from "../../session/memory/memory-store.ts";
 import { RefusedRoom } from "../../session/room/refused-room.ts";
 import type { OnRoomInput } from "../../session/room/room-input.ts";
 import { RoomLink } from "../../session/room/room-link.ts";
-import { namedVoice } from "../../voice/providers/speech-choice.ts";
 import type { RoomVoice, RoomVoiceOptions } from "../../voice/room-voice.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 import type { Logger } from "../logger.ts";
@@ -64,11 +65,13 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   const link = new RoomLink(job.room, take, createRoomApi(job));
   const agentState = new AgentState((attributes) => setOwnAttributes(job.room, attributes));
   const agents = createAgents(job, services, { memories, logger });
+  const opened = Promise.withResolvers<void>();
   const voice = await createVoice(job.room, services, {
     take,
     logger,
     onSpeaking: (is) => agentState.setSpeaking(is),
-    voiceName: () => agents.current.voice.name,
+    agents,
+    opened: opened.promise,
   });
   const { continueConversation } = services.config;
   const opening = openSession({
@@ -110,6 +113,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   // The dispatches are read before input is handled, because the agent that a dispatch chooses may greet participants.
   await dispatchesRead;
   input.handTo(handlerOf(state, { link, hooks, conversationId: conversationIdOfRoom(job.name) }));
+  opened.resolve();
   begin(state, { job, succession, logger });
   return new JobSession({ job, state, input, link, agentState, voice, hooks, succession });
 }
@@ -256,21 +260,45 @@ function createHooks(
   return new SessionHooks({ sql, telemetry, hooksOf, conversationId, room, roomSid, ...parts });
 }
 
+interface VoiceParts extends Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking"> {
+  readonly agents: SessionAgents;
+  /** Resolves once the session is open. */
+  readonly opened: Promise<void>;
+}
+
 /** Creates the room's voice if speech is configured. Imports it only then, because AgentSession is large. */
 async function createVoice(
   room: Room,
-  { speech, config }: SessionServices,
-  ports: Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking" | "voiceName">,
+  { speech: shared, config, agents: served }: SessionServices,
+  { agents, opened, ...ports }: VoiceParts,
 ): Promise<RoomVoice | undefined> {
-  if (!speech) return undefined;
-  const { RoomVoice } = await import("../../voice/room-voice.ts");
-  const synthesizer = speech.synthesizer && namedVoice(speech, speech.synthesizer);
+  if (!shared) return undefined;
+  const [{ RoomVoice }, { SessionSpeech }] = await Promise.all([
+    import("../../voice/room-voice.ts"),
+    import("../../voice/plugins/session-speech.ts"),
+  ]);
+  const speech = new SessionSpeech({
+    speech: shared,
+    config: config.voice,
+    agent: () => agents.current.voice,
+    agentsHave: (use) => [...served.values()].some(({ voice }) => voice[use] !== undefined),
+    session: async () => {
+      await opened;
+      return toVoiceSession(agents.session);
+    },
+    logger: ports.logger,
+  });
   return new RoomVoice({
     ...ports,
-    stt: speech.stt,
-    synthesizer,
+    speech,
+    ownVoice: () => agents.current.voice.speak ?? agents.current.voice.name,
     room,
     settings: config.voice,
-    endOfTurnModel: speech.endOfTurnModel,
+    endOfTurnModel: shared.endOfTurnModel,
   });
+}
+
+function toVoiceSession(session: AgentSession): VoiceSession {
+  const { language, attributes = {} } = session.participants[0] ?? {};
+  return { ...session, language, attributes };
 }
