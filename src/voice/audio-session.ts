@@ -55,7 +55,9 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     },
     onUserTurn: (text) => listener?.complete(text),
   });
-  session.on(voice.AgentSessionEventTypes.Error, ({ error }) => onProblem("recognition failed", recognitionError(error)));
+  session.on(voice.AgentSessionEventTypes.Error, ({ error }) =>
+    onProblem("recognition failed", recognitionError(error)),
+  );
   if (audio) session.output.audio = audio.output;
   audio?.output.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (ended: voice.PlaybackFinishedEvent) =>
     player.handlePlaybackFinished(ended),

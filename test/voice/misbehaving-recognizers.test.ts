@@ -3,6 +3,7 @@ import { pino } from "pino";
 import { beforeAll, expect, test, vi } from "vitest";
 import { reply, text } from "../../src/model-server/step.ts";
 import { describeError } from "../../src/worker/logger.ts";
+import { Speaker } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
 const QUESTION = "What time is it?";
@@ -113,23 +114,82 @@ async function ask(...recognizers: readonly (() => stt.STT)[]) {
 }
 
 test.each<[string, Behavior, string]>([
-  ["throws when its stream is opened", { run: hears, stream: (before) => void (before === 0 && fail("No stream")) }, "bad.STT failed"],
+  [
+    "throws when its stream is opened",
+    { run: hears, stream: (before) => void (before === 0 && fail("No stream")) },
+    "bad.STT failed",
+  ],
   ["throws at once", { run: onceBad(async () => fail("No")) }, "bad.STT failed"],
-  ["throws late", { run: onceBad(async ({ question, put }) => (await question(), put(words(INTERIM_TRANSCRIPT, "What")), fail("Late"))) }, "bad.STT failed"],
+  [
+    "throws late",
+    {
+      run: onceBad(
+        async ({ question, put }) => (await question(), put(words(INTERIM_TRANSCRIPT, "What")), fail("Late")),
+      ),
+    },
+    "bad.STT failed",
+  ],
   ["ends early", { run: onceBad(async () => {}) }, "bad.STT: ended too early"],
-  ["ends in the middle of a question", { run: onceBad(async ({ question }) => question()) }, "bad.STT: ended too early"],
-  ["sends a transcript without a text", { run: onceBad(async ({ question, put }) => (await question(), put({ type: FINAL_TRANSCRIPT } as stt.SpeechEvent), await forever())) }, "bad.STT: a transcript without a text"],
-])("if a recognizer %s, the question is understood by its next stream, and the log names the plugin", async (_, behavior, problem) => {
-  const { asked, answer, log } = await ask(() => new BadRecognizer(behavior));
-  expect([asked, answer]).toEqual([QUESTION, ANSWER]);
-  expect(log).toContain(problem);
-  expect(log).not.toContain("voice ended");
-});
+  [
+    "ends in the middle of a question",
+    { run: onceBad(async ({ question }) => question()) },
+    "bad.STT: ended too early",
+  ],
+  [
+    "sends a transcript without a text",
+    {
+      run: onceBad(
+        async ({ question, put }) => (
+          await question(),
+          put({ type: FINAL_TRANSCRIPT } as stt.SpeechEvent),
+          await forever()
+        ),
+      ),
+    },
+    "bad.STT: a transcript without a text",
+  ],
+])(
+  "if a recognizer %s, the question is understood by its next stream, and the log names the plugin",
+  async (_, behavior, problem) => {
+    const { asked, answer, log } = await ask(() => new BadRecognizer(behavior));
+    expect([asked, answer]).toEqual([QUESTION, ANSWER]);
+    expect(log).toContain(problem);
+    expect(log).not.toContain("voice ended");
+  },
+);
 
 test.each<[string, Behavior]>([
-  ["sends empty transcripts and words out of order", { run: async ({ put, question }) => (await question(), put(words(FINAL_TRANSCRIPT, "")), put(words(FINAL_TRANSCRIPT, QUESTION)), put(words(INTERIM_TRANSCRIPT, "What")), await forever()) }],
-  ["sends words after its end", { run: async (heard) => (await heard.question(), heard.put(words(FINAL_TRANSCRIPT, QUESTION)), void setTimeout(() => heard.put(words(FINAL_TRANSCRIPT, "Late.")), 20)) }],
-  ["reports errors that are none", { run: async (heard) => (heard.plugin.emit("error", { type: "stt_error", recoverable: false } as never), hears(heard)) }],
+  [
+    "sends empty transcripts and words out of order",
+    {
+      run: async ({ put, question }) => (
+        await question(),
+        put(words(FINAL_TRANSCRIPT, "")),
+        put(words(FINAL_TRANSCRIPT, QUESTION)),
+        put(words(INTERIM_TRANSCRIPT, "What")),
+        await forever()
+      ),
+    },
+  ],
+  [
+    "sends words after its end",
+    {
+      run: async (heard) => (
+        await heard.question(),
+        heard.put(words(FINAL_TRANSCRIPT, QUESTION)),
+        void setTimeout(() => heard.put(words(FINAL_TRANSCRIPT, "Late.")), 20)
+      ),
+    },
+  ],
+  [
+    "reports errors that are none",
+    {
+      run: async (heard) => (
+        heard.plugin.emit("error", { type: "stt_error", recoverable: false } as never),
+        hears(heard)
+      ),
+    },
+  ],
 ])("if a recognizer %s, the question is understood", async (_, behavior) => {
   const { asked, answer, log } = await ask(() => new BadRecognizer(behavior));
   expect([asked, answer]).toEqual([QUESTION, ANSWER]);
@@ -151,7 +211,10 @@ test("if no recognizer can be created, typed messages are answered, and the log 
   const client = await agent.agent.client("user");
   agent.agent.model.script(() => reply([text(ANSWER)]));
   expect(await client.answerTo(await client.say(QUESTION))).toBe(ANSWER);
+  const user = new Speaker(client);
+  await user.publish();
   await vi.waitUntil(() => lines.join("").includes("voice.listen failed"), { timeout: 5_000 });
+  await user.close();
 });
 
 test("if the first recognizer of a list fails in a question, the next one hears all of it", async () => {
@@ -171,7 +234,10 @@ test("a recognizer that fails in one session keeps hearing in another that share
   await using first = await VoiceAgent.start({ stt: shared });
   await using second = await VoiceAgent.start({ stt: shared });
   const [one, other] = [await first.speaker("one"), await second.speaker("other")];
-  for (const [agent, user] of [[first, one], [second, other]] as const) {
+  for (const [agent, user] of [
+    [first, one],
+    [second, other],
+  ] as const) {
     agent.agent.model.script(() => reply([text(ANSWER)]));
     await user.say(QUESTION);
     const said = await user.client.next("transcription", ({ final }) => final);

@@ -76,7 +76,10 @@ const forever = () => new Promise<never>(() => {});
 /** Opens a session with this voice, asks a question, and returns what came of it. */
 async function ask(...voices: readonly (() => tts.TTS)[]) {
   const lines: string[] = [];
-  const logger = pino({ level: "info", serializers: { error: describeError } }, { write: (line: string) => void lines.push(line) });
+  const logger = pino(
+    { level: "info", serializers: { error: describeError } },
+    { write: (line: string) => void lines.push(line) },
+  );
   const began = performance.now();
   let seconds = 0;
   let answer = "";
@@ -108,18 +111,37 @@ test.each<[string, Behavior, string]>([
 test.each<[string, Behavior, string]>([
   ["throws late", { run: async (put) => (put(tone(0.3)), fail("Too late")) }, "bad.TTS failed"],
   ["never ends", { run: async (put) => (put(tone(0.3)), await forever()) }, "bad.TTS: no sound for 5 s"],
-])("if a voice %s, its sound is heard, the answer is shown, and the log names the plugin", async (_, behavior, problem) => {
-  const { answer, log, seconds } = await ask(() => new BadVoice(behavior));
-  expect(answer).toBe(ANSWER);
-  expect(seconds).toBeGreaterThan(0.2);
-  expect(log).toContain(problem);
-});
+])(
+  "if a voice %s, its sound is heard, the answer is shown, and the log names the plugin",
+  async (_, behavior, problem) => {
+    const { answer, log, seconds } = await ask(() => new BadVoice(behavior));
+    expect(answer).toBe(ANSWER);
+    expect(seconds).toBeGreaterThan(0.2);
+    expect(log).toContain(problem);
+  },
+);
 
 test.each<[string, Behavior, number]>([
-  ["has another sample rate than it said, and changes it", { run: async (put) => (put(tone(0.3, 8_000)), put(tone(0.3, 48_000))) }, 1.2],
-  ["sends the times of words out of order", { run: async (put) => put(tone(0.3), [word("past", 0.2, 0.1), word("It", 5, 1)]) }, 0.6],
-  ["reports errors that are none", { run: async (put, plugin) => (put(tone(0.3)), void plugin.emit("error", {} as never)) }, 0.6],
-  ["sends sound after its end", { run: async (put) => (put(tone(0.3)), void setTimeout(() => put(tone(0.3)), 20)) }, 0.6],
+  [
+    "has another sample rate than it said, and changes it",
+    { run: async (put) => (put(tone(0.3, 8_000)), put(tone(0.3, 48_000))) },
+    1.2,
+  ],
+  [
+    "sends the times of words out of order",
+    { run: async (put) => put(tone(0.3), [word("past", 0.2, 0.1), word("It", 5, 1)]) },
+    0.6,
+  ],
+  [
+    "reports errors that are none",
+    { run: async (put, plugin) => (put(tone(0.3)), void plugin.emit("error", {} as never)) },
+    0.6,
+  ],
+  [
+    "sends sound after its end",
+    { run: async (put) => (put(tone(0.3)), void setTimeout(() => put(tone(0.3)), 20)) },
+    0.6,
+  ],
 ])("if a voice %s, the whole answer is heard", async (_, behavior, expected) => {
   const { answer, seconds } = await ask(() => new BadVoice(behavior));
   expect(answer).toBe(ANSWER);
@@ -139,8 +161,16 @@ test.each<[string, () => Promise<void>, string]>([
 
 test.each<[string, () => unknown, string]>([
   ["throws", () => fail("API key is required"), "voice.speak failed"],
-  ["returns nothing", () => undefined, "expected the function to return a voice (TTS) of @livekit/agents, got undefined"],
-  ["returns a plugin of another copy of @livekit/agents", () => ({ label: "other.TTS", capabilities: {}, stream: () => {} }), "other.TTS belongs to another copy of @livekit/agents"],
+  [
+    "returns nothing",
+    () => undefined,
+    "expected the function to return a voice (TTS) of @livekit/agents, got undefined",
+  ],
+  [
+    "returns a plugin of another copy of @livekit/agents",
+    () => ({ label: "other.TTS", capabilities: {}, stream: () => {} }),
+    "other.TTS belongs to another copy of @livekit/agents",
+  ],
 ])("if the function that creates a voice %s, the answer is shown, and the log says why", async (_, create, problem) => {
   const { answer, log } = await ask(create as () => tts.TTS);
   expect(answer).toBe(ANSWER);

@@ -88,7 +88,10 @@ test("a server with OpenAI's API speaks", async () => {
 test("a server that fails causes an error, and no unhandled rejection", async () => {
   server.reset();
   server.on({ endpoint: "speech" }, { error: { message: "No", type: "server_error" }, status: 400 });
-  await expect(secondsOf(await openai(), "Hello.")).rejects.toMatchObject({ message: "openai.TTS failed", cause: { status: 400 } });
+  await expect(secondsOf(await openai(), "Hello.")).rejects.toMatchObject({
+    message: "openai.TTS failed",
+    cause: { status: 400 },
+  });
 });
 
 /**
@@ -141,7 +144,9 @@ test("a voice that never stops is stopped, and named", async () => {
       return new Stream(words, this, { maxRetry: 0, retryIntervalMs: 0, timeoutMs: 1_000 });
     }
   }
-  await expect(secondsOf(new PluginSynthesizer(new EndlessVoice()), "Hello.")).rejects.toThrow("endless: endless sound");
+  await expect(secondsOf(new PluginSynthesizer(new EndlessVoice()), "Hello.")).rejects.toThrow(
+    "endless: endless sound",
+  );
 });
 
 test("a text that fails for one session is heard normally in another that shares the voice", async () => {

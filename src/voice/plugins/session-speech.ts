@@ -105,7 +105,9 @@ export class SessionSpeech {
   #combine(recognizers: NonEmpty<stt.STT>): stt.STT {
     const [first, second] = recognizers;
     if (first.capabilities.streaming || !second) return steady(recognizers);
-    return new FallbackRecognizer(recognizers, (error) => this.#warn("recognizer failed, the next one is asked", error));
+    return new FallbackRecognizer(recognizers, (error) =>
+      this.#warn("recognizer failed, the next one is asked", error),
+    );
   }
 
   async *#speak(text: AsyncIterable<string>, options: SpeakOptions): AsyncGenerator<AudioFrame> {
@@ -116,7 +118,11 @@ export class SessionSpeech {
 
   async #voiceOf(choice: SpeakOptions["voice"]): Promise<Synthesizer | undefined> {
     const { speech, config } = this.#options;
-    const create = this.#mayUse("speak") ? (typeof choice === "string" ? config.speak : (choice ?? config.speak)) : undefined;
+    const create = this.#mayUse("speak")
+      ? typeof choice === "string"
+        ? config.speak
+        : (choice ?? config.speak)
+      : undefined;
     if (create) {
       const opening = this.#voices.get(create) ?? this.#openVoice(create);
       this.#voices.set(create, opening);

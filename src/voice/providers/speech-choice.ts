@@ -4,7 +4,10 @@ import { isInstalled, type SpeechProvider } from "./speech-provider.ts";
 import { SPEECH_PROVIDERS, type SttName, type TtsName } from "./provider-list.ts";
 import type { Synthesizer } from "./synthesizer.ts";
 
-/** The providers for listening and speaking, with their settings and keys. */
+/**
+ * The providers for listening and speaking, with their settings and keys. `none` is also chosen if parley.config.ts has
+ * a plugin instead.
+ */
 export interface SpeechChoice {
   readonly stt: SttName;
   readonly sttModel: string | undefined;
