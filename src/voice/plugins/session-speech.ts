@@ -47,6 +47,7 @@ export class SessionSpeech {
   readonly #options: SessionSpeechOptions;
   readonly #opened: (stt.STT | tts.TTS)[] = [];
   readonly #voices = new Map<OneOrMore<Speak>, Promise<Synthesizer | undefined>>();
+  #isClosed = false;
 
   constructor(options: SessionSpeechOptions) {
     this.#options = options;
@@ -86,6 +87,7 @@ export class SessionSpeech {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all(this.#opened.splice(0).map((plugin) => this.#close(plugin)));
   }
 
@@ -118,11 +120,8 @@ export class SessionSpeech {
 
   async #voiceOf(choice: SpeakOptions["voice"]): Promise<Synthesizer | undefined> {
     const { speech, config } = this.#options;
-    const create = this.#mayUse("speak")
-      ? typeof choice === "string"
-        ? config.speak
-        : (choice ?? config.speak)
-      : undefined;
+    const ownPlugins = typeof choice === "string" ? undefined : choice;
+    const create = this.#mayUse("speak") ? (ownPlugins ?? config.speak) : undefined;
     if (create) {
       const opening = this.#voices.get(create) ?? this.#openVoice(create);
       this.#voices.set(create, opening);
@@ -159,6 +158,7 @@ export class SessionSpeech {
   async #create<Use extends PluginUse>(use: Use, create: Listen | Speak, session: VoiceSession) {
     const plugin = await createPlugin(use, () => create(session));
     this.#opened.push(plugin);
+    if (this.#isClosed) await this.close();
     const { agent, logger } = this.#options;
     logger.info(
       {
