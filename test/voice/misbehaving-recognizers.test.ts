@@ -52,30 +52,41 @@ class BadRecognizer extends stt.STT {
   override stream(): stt.SpeechStream {
     const before = this.opened++;
     this.behavior.stream?.(before);
-    const { behavior, label } = this;
-    const plugin = this;
-    class Stream extends stt.SpeechStream {
-      readonly label = label;
-
-      protected override async run(): Promise<void> {
-        let loudMs = 0;
-        const question = async () => {
-          for await (const frame of this.input) {
-            if (typeof frame === "symbol") continue;
-            const isLoud = frame.data.some((sample) => Math.abs(sample) > 1_000);
-            if (isLoud) loudMs += (frame.samplesPerChannel / frame.sampleRate) * 1_000;
-            if (loudMs > 300 && !isLoud) return;
-          }
-          await new Promise(() => {});
-        };
-        await behavior.run({ put: (event) => this.queue.put(event), question, before, plugin });
-      }
-    }
-    return new Stream(this);
+    return new BadStream(this, before);
   }
 
   override async close(): Promise<void> {
     await this.behavior.close?.();
+  }
+}
+
+class BadStream extends stt.SpeechStream {
+  readonly label: string;
+  readonly #plugin: BadRecognizer;
+  readonly #before: number;
+
+  constructor(plugin: BadRecognizer, before: number) {
+    super(plugin);
+    this.label = plugin.label;
+    this.#plugin = plugin;
+    this.#before = before;
+  }
+
+  protected override async run(): Promise<void> {
+    const put = (event: stt.SpeechEvent) => this.queue.put(event);
+    const heard = { put, question: () => this.#question(), before: this.#before, plugin: this.#plugin };
+    await this.#plugin.behavior.run(heard);
+  }
+
+  async #question(): Promise<void> {
+    let loudMs = 0;
+    for await (const frame of this.input) {
+      if (typeof frame === "symbol") continue;
+      const isLoud = frame.data.some((sample) => Math.abs(sample) > 1_000);
+      if (isLoud) loudMs += (frame.samplesPerChannel / frame.sampleRate) * 1_000;
+      if (loudMs > 300 && !isLoud) return;
+    }
+    await forever();
   }
 }
 

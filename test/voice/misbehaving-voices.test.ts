@@ -43,28 +43,34 @@ class BadVoice extends tts.TTS {
 
   stream(): tts.SynthesizeStream {
     this.behavior.stream?.();
-    const { behavior, label } = this;
-    const plugin = this;
-    class Stream extends tts.SynthesizeStream {
-      readonly label = label;
-
-      protected override async run(): Promise<void> {
-        const put: Put = (frame, timedTranscripts) =>
-          this.queue.put({
-            requestId: "1",
-            segmentId: "1",
-            frame,
-            final: false,
-            ...(timedTranscripts && { timedTranscripts }),
-          });
-        await behavior.run(put, plugin);
-      }
-    }
-    return new Stream(this);
+    return new BadStream(this);
   }
 
   override async close(): Promise<void> {
     await this.behavior.close?.();
+  }
+}
+
+class BadStream extends tts.SynthesizeStream {
+  readonly label: string;
+  readonly #plugin: BadVoice;
+
+  constructor(plugin: BadVoice) {
+    super(plugin);
+    this.label = plugin.label;
+    this.#plugin = plugin;
+  }
+
+  protected override async run(): Promise<void> {
+    const put: Put = (frame, timedTranscripts) =>
+      this.queue.put({
+        requestId: "1",
+        segmentId: "1",
+        frame,
+        final: false,
+        ...(timedTranscripts && { timedTranscripts }),
+      });
+    await this.#plugin.behavior.run(put, this.#plugin);
   }
 }
 

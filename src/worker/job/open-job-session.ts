@@ -1,6 +1,4 @@
 import { ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
-import type { AgentSession } from "../../agent/agent-session.ts";
-import type { VoiceSession } from "../../agent/plugins/speech-plugins.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { capStreams } from "../../livekit/capped-streams.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
@@ -14,7 +12,8 @@ import { createMemoryStore } from "../../session/memory/memory-store.ts";
 import { RefusedRoom } from "../../session/room/refused-room.ts";
 import type { OnRoomInput } from "../../session/room/room-input.ts";
 import { RoomLink } from "../../session/room/room-link.ts";
-import type { RoomVoice, RoomVoiceOptions } from "../../voice/room-voice.ts";
+import type { RoomVoiceParts } from "../../voice/create-room-voice.ts";
+import type { RoomVoice } from "../../voice/room-voice.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 import type { Logger } from "../logger.ts";
 import type { HooksOf } from "../hooks/call-session-end.ts";
@@ -66,7 +65,8 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   const agentState = new AgentState((attributes) => setOwnAttributes(job.room, attributes));
   const agents = createAgents(job, services, { memories, logger });
   const opened = Promise.withResolvers<void>();
-  const voice = await createVoice(job.room, services, {
+  const voice = await createVoice(services, {
+    room: job.room,
     take,
     logger,
     onSpeaking: (is) => agentState.setSpeaking(is),
@@ -260,45 +260,12 @@ function createHooks(
   return new SessionHooks({ sql, telemetry, hooksOf, conversationId, room, roomSid, ...parts });
 }
 
-interface VoiceParts extends Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking"> {
-  readonly agents: SessionAgents;
-  /** Resolves once the session is open. */
-  readonly opened: Promise<void>;
-}
-
 /** Creates the room's voice if speech is configured. Imports it only then, because AgentSession is large. */
 async function createVoice(
-  room: Room,
-  { speech: shared, config, agents: served }: SessionServices,
-  { agents, opened, ...ports }: VoiceParts,
+  { speech, config, agents }: SessionServices,
+  ports: Omit<RoomVoiceParts, "shared" | "settings" | "served">,
 ): Promise<RoomVoice | undefined> {
-  if (!shared) return undefined;
-  const [{ RoomVoice }, { SessionSpeech }] = await Promise.all([
-    import("../../voice/room-voice.ts"),
-    import("../../voice/plugins/session-speech.ts"),
-  ]);
-  const speech = new SessionSpeech({
-    speech: shared,
-    config: config.voice,
-    agent: () => agents.current.voice,
-    agentsHave: (use) => [...served.values()].some(({ voice }) => voice[use] !== undefined),
-    session: async () => {
-      await opened;
-      return toVoiceSession(agents.session);
-    },
-    logger: ports.logger,
-  });
-  return new RoomVoice({
-    ...ports,
-    speech,
-    ownVoice: () => agents.current.voice.speak ?? agents.current.voice.name,
-    room,
-    settings: config.voice,
-    endOfTurnModel: shared.endOfTurnModel,
-  });
-}
-
-function toVoiceSession(session: AgentSession): VoiceSession {
-  const { language, attributes = {} } = session.participants[0] ?? {};
-  return { ...session, language, attributes };
+  if (!speech) return undefined;
+  const { createRoomVoice } = await import("../../voice/create-room-voice.ts");
+  return createRoomVoice({ ...ports, shared: speech, settings: config.voice, served: agents });
 }
