@@ -17,6 +17,7 @@ export {
   type SessionStarted,
   type TurnEnded,
 } from "./agent/hooks.ts";
+export { type HookSession, type OnUserTurn, type UserTurn, type UserTurnDecision } from "./agent/turn-hooks.ts";
 // Exported with `*`, so that authors can add fields to `SessionState` in the module "parley".
 export * from "./conversation/state/session-state.ts";
 export { type JsonObject, type JsonValue } from "./lib/json.ts";

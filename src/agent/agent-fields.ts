@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { AgentSession } from "./agent-session.ts";
 import { hookFields } from "./hooks.ts";
 import { speechPluginFields } from "./plugins/speech-plugins.ts";
+import { thinkingSchema } from "./thinking.ts";
+import { turnHookFields } from "./turn-hooks.ts";
 
 /** Instructions: a string, or a function that returns them for a session. */
 export type Instructions = string | ((session: AgentSession) => string | Promise<string>);
@@ -139,6 +141,7 @@ export const agentFields = {
   handoffs: z.record(z.string(), handoffSchema).default({}),
   /** An agent's own hook replaces the one in parley.config.ts (docs/hooks.md). */
   ...hookFields,
+  ...turnHookFields,
 };
 
 /** An agent in the folder `agents/`: the fields above, plus its overrides of settings in parley.config.ts. */
@@ -159,6 +162,8 @@ export const agentSchema = z.strictObject({
       /** The provider's name of the agent's voice. Overrides TTS_VOICE. */
       name: z.string().min(1).exactOptional(),
       ...speechPluginFields,
+      /** Overrides `voice.thinking`. */
+      thinking: thinkingSchema.exactOptional(),
     })
     .default({}),
   permission: z

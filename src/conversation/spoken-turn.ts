@@ -51,6 +51,8 @@ export interface SpokenTurn {
   readonly messageId?: string;
   /** What the participant said. Absent if the worker started the turn to report a tool's outcome. */
   readonly said?: string;
+  /** What the model was shown instead of `said`, if the hook `onUserTurn` changed or refused it. */
+  readonly shownAs?: string;
   /**
    * Who said it, if not `participant`. Set when `participant` regenerated the answer to another participant's message.
    */

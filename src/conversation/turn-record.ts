@@ -9,6 +9,8 @@ export type TurnState = "running" | "completed" | "interrupted" | "failed" | "ca
 export interface InputText {
   readonly type: "text";
   readonly text: string;
+  /** What was said, if the hook `onUserTurn` changed or refused it. `text` is what the model is shown. */
+  readonly original?: string;
   /**
    * The sender's identity, set if the model must tell speakers apart. `name` is the sender's display name, if
    * different.
@@ -27,6 +29,8 @@ export interface InputNote {
   readonly isInterruptible?: false;
   /** Set if the call ends for everyone after the turn's answer. */
   readonly endsCall?: true;
+  /** Set if the hook `onUserTurn` added the note. */
+  readonly isFromHook?: true;
 }
 
 /** An attachment of the participant's message. */
@@ -41,6 +45,11 @@ export type InputPart = InputText | InputNote | InputAttachment;
 
 /** Returns what the participant said or typed, as one string. */
 export function inputText(input: readonly InputPart[]): string {
+  return input.flatMap((part) => (part.type === "text" ? (part.original ?? part.text) : [])).join("\n");
+}
+
+/** Returns the words of the participant that the model is shown. They differ from `inputText` if a hook changed them. */
+export function shownText(input: readonly InputPart[]): string {
   return input.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
 }
 

@@ -6,7 +6,7 @@ import type { SessionMedia } from "./record/session-media.ts";
 import type { Restored } from "./restore/restore.ts";
 import { Summarizer, type SummaryModel } from "./context/summarizer.ts";
 import { phrasesFor } from "./answer/phrases.ts";
-import type { MemoryPrompt } from "./memory/memory-prompt.ts";
+import type { UserTurnHook } from "./hooks/user-turn-hook.ts";
 import type { Spending } from "./spending/spending.ts";
 import { AppError, raise, toAppError } from "../errors/app-error.ts";
 import { abortable } from "../lib/abortable.ts";
@@ -40,7 +40,7 @@ interface SessionTurnsOptions extends Omit<SessionCore, "sessionId" | "room" | "
   /** The parts of the session that ask participants questions in words. */
   readonly worded: readonly Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">[];
   readonly configurations: Pick<Configurations, "untilAnnounced">;
-  readonly memories?: MemoryPrompt | undefined;
+  readonly userTurns: Pick<UserTurnHook, "prepare" | "prepareEarly" | "drop">;
   readonly media: Pick<SessionMedia, "of">;
   readonly spending: Pick<Spending, "warn" | "limited">;
 }
@@ -130,11 +130,14 @@ export class SessionTurns {
     // answer, so a preemptive call would be wasted.
     if (this.#senderLabels && this.#options.participants.present.length > 1) return;
     const said = { participant, messageId: createId(), input: [{ type: "text", text }] } as const;
-    await this.#model.speculate(createTurn(said, this.#lastPosition + 1), () => this.#queue.isOpen);
+    const early = this.#options.userTurns.prepareEarly(said);
+    const turn = early instanceof Promise ? await early : early;
+    if (turn) await this.#model.speculate(createTurn(turn, this.#lastPosition + 1), () => this.#queue.isOpen);
   }
 
   /** Drops the preemptive answer, because the utterance answered a question and begins no turn. */
   dropSpeculation(): void {
+    this.#options.userTurns.drop();
     this.#model.drop();
   }
 
@@ -206,7 +209,7 @@ export class SessionTurns {
   }
 
   async #runTurn(asked: TurnInput, signal: AbortSignal): Promise<void> {
-    const { logger, telemetry, configurations, memories, agents, participants } = this.#options;
+    const { logger, telemetry, configurations, userTurns, agents, participants } = this.#options;
     let begin = asked;
     let failure: AppError | undefined;
     try {
@@ -214,9 +217,9 @@ export class SessionTurns {
       const preparing = agents?.prepare((identity) => participants.get(identity)?.language);
       // If the turn is aborted, this wait ends at once.
       if (preparing) await abortable(preparing, signal).catch(() => {});
-      const withMemories = memories?.addMemories(asked) ?? asked;
+      const prepared = userTurns.prepare(asked, signal);
       // Awaited only if it is a promise, because the turn must be stored before the messages queued behind it.
-      const input = withMemories instanceof Promise ? await withMemories : withMemories;
+      const input = prepared instanceof Promise ? await prepared : prepared;
       const replacing = this.#replacing(input);
       begin = this.#prepare(replacing ? await replacing : input);
       const inherited = inheritedPart(begin);
@@ -240,10 +243,9 @@ export class SessionTurns {
 
   /** @param failure why preparing the turn failed. The turn runs anyway, so that the failure is sent and stored */
   async #answerTurn(begin: TurnInput, signal: AbortSignal, failure: AppError | undefined): Promise<EndedTurn> {
-    const { calls } = this.#options;
-    calls.setTurnInterruptible(isInterruptible(begin));
+    this.#options.calls.setTurnInterruptible(isInterruptible(begin));
     const turn = await runSessionTurn(begin, this.#portsOf(begin, failure), signal);
-    calls.setTurnInterruptible(true);
+    this.#options.calls.setTurnInterruptible(true);
     this.#running?.end(turn);
     this.#shown.add(turn);
     this.#lastEnd = performance.now();
@@ -284,9 +286,7 @@ export class SessionTurns {
   /** If the turn replaces another one, restores the context window from before the replaced turn. */
   #replacing(input: TurnInput): Promise<NewTurn> | undefined {
     if ("turn" in input || !input.replaces) return undefined;
-    const { position } = input.replaces;
-    const { archive } = this.#options;
-    return readReplaced(archive, position).then(({ window, late, undo }) => {
+    return readReplaced(this.#options.archive, input.replaces.position).then(({ window, late, undo }) => {
       this.#shown = this.#showing(window);
       this.#summarizer?.discard();
       return withOpening({ ...input, undo }, late);

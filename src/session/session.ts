@@ -7,6 +7,7 @@ import { handleStop } from "./inbox/handle-stop.ts";
 import { handlePacket, type MessageHandlers } from "./inbox/inbox.ts";
 import { storeCommentary } from "./inbox/store-commentary.ts";
 import { WordedForms } from "./forms/worded-forms.ts";
+import { UserTurnHook } from "./hooks/user-turn-hook.ts";
 import { UserMessages } from "./user-messages.ts";
 import { Configurations } from "./participants/configurations.ts";
 import type { ParticipantState } from "./participants/participant-state.ts";
@@ -77,7 +78,7 @@ export class Session {
       calls: this.#calls,
       worded,
       configurations: this.#configurations,
-      memories,
+      userTurns: new UserTurnHook({ ...core, agents, memories }),
       spending,
     });
     const asking = [this.#calls.wire, this.#permissions];

@@ -189,6 +189,12 @@ interface ToolOptions<Input, Settings> {
   /** How long until a spoken answer says that the call is taking longer. @defaultValue never */
   readonly noticeAfterMs?: number;
   /**
+   * Whether participants can interrupt what the agent says from the start of a call to the end of the answer: a filler,
+   * and what the model says about the result. If `false`, what they say meanwhile is answered afterwards.
+   * @defaultValue true
+   */
+  readonly interruptible?: boolean;
+  /**
    * What a call waits for before it starts, in a session with voice. `turn_confirmed`: that the participant stays
    * silent, because more words may belong to the question. `words_spoken`: also that the answer so far has been played.
    * @defaultValue "turn_confirmed"
@@ -249,6 +255,7 @@ const TOOL_FIELDS = fieldsOf<ToolOptions<never, never> & { readonly execution?: 
   filler: true,
   fillerAfterMs: true,
   noticeAfterMs: true,
+  interruptible: true,
   startWhen: true,
   background: true,
   onResult: true,

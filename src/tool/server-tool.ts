@@ -24,6 +24,8 @@ export interface ServerTool {
   readonly idempotent: boolean;
   readonly onInterrupt: OnInterrupt;
   readonly pacing: Pacing;
+  /** Whether participants can interrupt the answer once a call has started. @defaultValue true */
+  readonly interruptible?: boolean;
   /** @defaultValue "allow" */
   readonly onDuplicate?: OnDuplicate;
   /** @defaultValue "full" */
@@ -58,7 +60,15 @@ const SCOPES = ["own", "room"] as const;
 const ON_INTERRUPT: readonly OnInterrupt[] = ["finish", "cancel", "block"];
 const ON_DUPLICATE: readonly OnDuplicate[] = ["allow", "reuse", "reject"];
 /** Fields that must be booleans. Without a check, a string such as "false" would count as true. */
-const BOOLEANS = ["isolate", "readOnly", "idempotent", "needsSettings", "voiceApproval", "allowEditedInput"] as const;
+const BOOLEANS = [
+  "isolate",
+  "readOnly",
+  "idempotent",
+  "needsSettings",
+  "voiceApproval",
+  "allowEditedInput",
+  "interruptible",
+] as const;
 export const STATE_DETAILS = ["full", "name", "off"] as const satisfies readonly StateDetail[];
 
 /** @throws {TypeError} naming the invalid field of the definition */
@@ -101,6 +111,7 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
     readOnly,
     idempotent: tool.idempotent ?? readOnly,
     pacing: toPacing(tool),
+    ...(tool.interruptible !== undefined && { interruptible: tool.interruptible }),
     onInterrupt: tool.onInterrupt ?? (readOnly ? "cancel" : "finish"),
     ...(tool.onDuplicate !== undefined && { onDuplicate: tool.onDuplicate }),
     ...(tool.stateDetail !== undefined && { stateDetail: tool.stateDetail }),

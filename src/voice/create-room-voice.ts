@@ -33,6 +33,7 @@ export function createRoomVoice({ shared, served, agents, opened, ...options }: 
     ...options,
     speech,
     ownVoice: () => agents.current.voice.speak ?? agents.current.voice.name,
+    thinking: () => agents.current.voice.thinking,
     endOfTurnModel: shared.endOfTurnModel,
   });
 }

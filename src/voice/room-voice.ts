@@ -1,6 +1,7 @@
 import { voice } from "@livekit/agents";
 import type { Room } from "@livekit/rtc-node";
 import type { Logger } from "pino";
+import type { ThinkingSetting } from "../agent/thinking.ts";
 import type { OnRoomInput } from "../session/room/room-input.ts";
 import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../session/room/voice-port.ts";
 import { AgentAudio } from "./speak/agent-audio.ts";
@@ -10,9 +11,10 @@ import { RoomListener, type RoomListenerOptions } from "./listen/room-listener.t
 import { AwaitedPlayer, type Player } from "./speak/player.ts";
 import { PreparedSynthesizer } from "./speak/prepared-synthesizer.ts";
 import type { SessionSpeech } from "./plugins/session-speech.ts";
-import type { VoiceChoice } from "./providers/synthesizer.ts";
+import type { Synthesizer, VoiceChoice } from "./providers/synthesizer.ts";
 import { toSpeakable } from "./speak/speakable.ts";
 import { SpokenPart } from "./speak/spoken-part.ts";
+import { Thinking } from "./speak/thinking.ts";
 import type { VoiceSettings } from "./voice-settings.ts";
 
 export interface RoomVoiceOptions extends Pick<RoomListenerOptions, "endOfTurnModel"> {
@@ -24,6 +26,8 @@ export interface RoomVoiceOptions extends Pick<RoomListenerOptions, "endOfTurnMo
   readonly speech: SessionSpeech;
   /** Returns the voice of the current agent. @defaultValue the default voice */
   readonly ownVoice: () => VoiceChoice | undefined;
+  /** Returns the current agent's `voice.thinking`, if it has one of its own. */
+  readonly thinking: () => ThinkingSetting | undefined;
   readonly settings: VoiceSettings;
   /** Receives what participants say, as `transcript` and `utterance`. */
   readonly take: OnRoomInput;
@@ -41,6 +45,7 @@ export class RoomVoice implements VoicePort {
   readonly #audio: AgentAudio | undefined;
   readonly #listener: RoomListener | undefined;
   readonly #synthesizer: PreparedSynthesizer | undefined;
+  readonly #thinking: Thinking | undefined;
   #started: Promise<void> | undefined;
   #session: AudioSession | undefined;
   #isInterruptible = true;
@@ -63,6 +68,7 @@ export class RoomVoice implements VoicePort {
           void this.#start();
         },
       });
+    this.#thinking = this.#audio && synthesizer && this.#createThinking(this.#audio, synthesizer);
     this.#listener =
       (speech.listens || undefined) &&
       new RoomListener({
@@ -89,6 +95,7 @@ export class RoomVoice implements VoicePort {
   /** Call this once the room is connected. */
   start(): void {
     this.#audio?.start();
+    void this.#thinking?.prepare({ language: undefined, voice: this.#options.ownVoice() });
     this.#listener?.start();
   }
 
@@ -101,7 +108,7 @@ export class RoomVoice implements VoicePort {
     const playing = hasListener && haveAllSubscribed ? this.#session?.player : undefined;
     const ready = hasListener ? this.#audio.untilAllSubscribed() : undefined;
     const player = playing ?? new AwaitedPlayer(this.#whenPlayerReady(this.#audio, ready));
-    return new AnswerSpeech(player, answer, this.#options.ownVoice);
+    return new AnswerSpeech(player, answer, { voiceName: this.#options.ownVoice, thinking: this.#thinking });
   }
 
   prepare(sentence: string, language: string | undefined): () => void {
@@ -129,8 +136,24 @@ export class RoomVoice implements VoicePort {
     this.#listener?.close();
     await this.#started;
     await this.#session?.close();
+    await this.#thinking?.close();
     await this.#audio?.close();
     await this.#options.speech.close();
+  }
+
+  #createThinking({ output }: AgentAudio, synthesizer: Synthesizer): Thinking {
+    const { room, settings, thinking: ofAgent, logger } = this.#options;
+    const thinking = new Thinking({
+      room,
+      synthesizer,
+      pronounce: settings.pronounce,
+      setting: () => ofAgent() ?? settings.thinking,
+      isUserSpeaking: () => this.#session?.session.userState === "speaking",
+      onProblem: (error) => logger.warn({ what: "thinking sound failed", error }, "voice error"),
+    });
+    // Emitted directly before the first sound of each part.
+    output.on(voice.AudioOutput.EVENT_PLAYBACK_STARTED, () => thinking.stop());
+    return thinking;
   }
 
   /** Waits for a subscription, because a participant may ask something before subscribing to the track. */
@@ -168,6 +191,9 @@ export class RoomVoice implements VoicePort {
     session.on(voice.AgentSessionEventTypes.AgentStateChanged, ({ newState }) =>
       this.#options.onSpeaking(newState === "speaking"),
     );
+    session.on(voice.AgentSessionEventTypes.UserStateChanged, ({ newState }) => {
+      if (newState === "speaking") this.#thinking?.stop();
+    });
     session.on(voice.AgentSessionEventTypes.Close, () => {
       if (!this.#isClosed) logger.error("voice ended, continuing in text");
       this.#session = undefined;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { speechPluginFields } from "../agent/plugins/speech-plugins.ts";
+import { thinkingSchema } from "../agent/thinking.ts";
 
 const COMPLETE_MS = 300;
 const INCOMPLETE_MS = 1_200;
@@ -51,6 +52,12 @@ export const voiceSchema = z.strictObject({
   resumeAfterMs: milliseconds.default(1_000),
   /** How the voice pronounces words, such as `{ Parley: "par-lee" }`. Captions keep the words. */
   pronounce: z.record(z.string().min(1), z.string()).default({}),
+  /**
+   * What is heard while the model keeps a participant waiting: `sound`, words, or `{ sound: "file.wav" }`.
+   *
+   * @defaultValue nothing
+   */
+  thinking: thinkingSchema.optional(),
   /** Spoken if a second or more of speech was not understood. `""` disables it. */
   notUnderstood: z.string().default("Sorry, I did not hear that."),
 });

@@ -59,6 +59,11 @@ test.each([
   ["has no hook", agent('instructions: "x", onTurnEnd: "log"'), "onTurnEnd: expected a function"],
   ["speaks oddly", agent('instructions: "x", voice: { name: "" }'), "voice.name: "],
   [
+    "waits with a sound that there is not",
+    agent('instructions: "x", voice: { thinking: { sound: "none.wav" } }'),
+    "voice.thinking.sound: ENOENT: no such file or directory, open 'none.wav'",
+  ],
+  [
     "rules oddly",
     agent('instructions: "x", permission: { rules: [{ type: "call" }] }'),
     "permission.rules.0.pattern: ",

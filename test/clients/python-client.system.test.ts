@@ -14,6 +14,7 @@ import { httpError, reply, text, toolUse } from "../../src/model-server/step.ts"
 import { PACKAGE } from "../support/python.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { pythonPrograms } from "./python-programs.ts";
 
 const { play, start } = pythonPrograms();
@@ -238,4 +239,21 @@ test("a broken connection to LiveKit loses neither the running call nor the answ
   expect(reports.at(-1)).toEqual({ answer: "Done." });
   expect(reports.filter(({ tool }) => tool === "started")).toHaveLength(1);
   expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
+});
+
+test("push-to-talk starts and ends turns, and is refused while the microphone cannot be heard", async () => {
+  await warmUp();
+  await using voice = await VoiceAgent.start({ settings: { turns: "manual" } });
+
+  const { end } = await play("push_to_talk", voice.agent.roomName);
+
+  expect(await end()).toEqual({
+    code: 0,
+    stderr: [],
+    reports: [
+      { error: "invalid_state", message: "Your microphone cannot be heard now" },
+      { turn: "started" },
+      { turn: "ended" },
+    ],
+  });
 });

@@ -66,6 +66,7 @@ test.each([
   ["is oddly in the background", tool('background: "yes"'), "background: expected true or false"],
   ["allows edits by a text", tool('allowEditedInput: "false"'), "allowEditedInput: expected true or false"],
   ["is read-only by a text", tool('readOnly: "no"'), "readOnly: expected true or false"],
+  ["is interruptible by a text", tool('interruptible: "no"'), "interruptible: expected true or false"],
   ["reports oddly", tool('onResult: "later"'), "onResult: expected one of speak, wait, silent"],
   ["is interrupted oddly", tool('onInterrupt: "wait"'), "onInterrupt: expected one of finish, cancel, block"],
 ])("a file that %s stops the start with an error that contains its path", async (_, text, why) => {

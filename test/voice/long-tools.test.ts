@@ -2,9 +2,11 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
+import { secondsOf } from "../support/speaker.ts";
 import { VoiceAgent } from "../support/voice-agent.ts";
 
 const LOOK = { description: "Looks.", input: z.object({}), filler: "One moment please." };
+const LEGAL = "The contract lasts a year, and it goes on for another one if you do not cancel it three months before.";
 
 test("a slow tool's filler is heard during the wait, and the model does not know it", async () => {
   const found = Promise.withResolvers<string>();
@@ -92,4 +94,46 @@ test("if a question continues, the tool of the turn that started too early never
   await user.client.next("assistant_sentence", (body) => body.text === "Ordered.", 20_000);
   expect(runs).toEqual(["two"]);
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("what a tool that is not interruptible leads to is heard to its end, and what was said over it is answered afterwards", async () => {
+  const terms = defineTool({ description: "T.", input: z.object({}), interruptible: false, run: () => LEGAL });
+  await using voice = await VoiceAgent.start({ tools: { terms } });
+  const { agent } = voice;
+  const user = await voice.speaker("user");
+  voice.understand("Stop.");
+  agent.model.script([reply([toolUse("terms")]), reply([text(LEGAL)]), reply([text("As you like.")])]);
+
+  await user.client.say("What are the terms?");
+  await user.untilHeard(0.5);
+  await user.say("Please stop it now.");
+  await user.client.next("assistant_sentence", ({ text: said }) => said === "As you like.", 20_000);
+
+  expect(await agent.sql`select state, heard from turns where heard is not null`).toEqual([]);
+  expect(user.secondsHeard()).toBeGreaterThan(0.8 * (await secondsOf(LEGAL)));
+  expect(agent.model.rejections).toEqual([]);
+});
+
+test("after such a tool's turn, answers can be interrupted again", async () => {
+  const terms = defineTool({ description: "T.", input: z.object({}), interruptible: false, run: () => "none" });
+  await using voice = await VoiceAgent.start({ tools: { terms } });
+  const { agent } = voice;
+  const user = await voice.speaker("user");
+  voice.understand("Stop.");
+  agent.model.script([
+    reply([toolUse("terms")]),
+    reply([text("There are none.")]),
+    reply([text(LEGAL)]),
+    reply([text("As you like.")]),
+  ]);
+  await user.client.answerTo(await user.client.say("What are the terms?"));
+  await user.untilSilence();
+
+  const asked = performance.now();
+  await user.client.say("And the law?");
+  await user.untilHeard(0.5, asked);
+  await user.say("Please stop it now.");
+
+  const interrupted = () => agent.sql`select 1 from turns where heard is not null`;
+  await expect.poll(interrupted, { timeout: 10_000 }).toHaveLength(1);
 });

@@ -78,3 +78,28 @@ test("only one participant speaks at a time, and one who leaves ends their turn"
     .poll(() => call(bob, voice, "start_turn")?.then(() => "started", String), { timeout: 5_000 })
     .toBe("started");
 });
+
+test("a caller starts and ends a turn with the star key, which is part of no entry", async () => {
+  await using voice = await startAgent();
+  const caller = await voice.caller("caller");
+  const watcher = await voice.agent.client("watcher");
+  const [ten, seven] = [await recording("ten-of-clubs"), await recording("seven-of-clubs")];
+  const press = (key: string) => caller.client.room.localParticipant?.publishDtmf("0123456789*#".indexOf(key), key);
+
+  await caller.play(joined(seven, silence(500)));
+  await press("*");
+  await caller.play(joined(silence(300), ten, silence(1_500)));
+  await press("*");
+  const playing = caller.play(joined(silence(1_000), seven, silence(500)));
+  const { text: said } = await watcher.next("transcription", ({ final }) => final);
+  await playing;
+  await press("7");
+  await press("#");
+  await watcher.next("transcription", ({ text: keys }) => keys.includes("keypad"));
+
+  expect(said.toLowerCase().replaceAll(/[^a-z ]/gu, "")).toBe("ten of clubs");
+  const inputs = await voice.agent.sql`select input from turns order by position`;
+  expect(JSON.stringify(inputs)).toContain("[keypad] 7#");
+  expect(JSON.stringify(inputs)).not.toContain("*");
+  expect(inputs).toHaveLength(2);
+});

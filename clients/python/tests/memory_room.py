@@ -45,6 +45,8 @@ class MemoryRoom:
     is_connected: bool = True
     fails: bool = False
     heard: list[Heard] = field(default_factory=list)
+    methods: list[tuple[str, str]] = field(default_factory=list)
+    """The remote methods that the client has called, each with the identity of its participant."""
     listener: Listener | None = None
 
     def __post_init__(self) -> None:
@@ -66,6 +68,11 @@ class MemoryRoom:
         if self.acknowledges and not isinstance(envelope.body, Acknowledgement):
             sender = next((peer for peer in self.peers if peer.identity in to), AGENT)
             asyncio.get_running_loop().call_soon(self.acknowledge, envelope.stanza_id, True, sender)
+
+    async def call_method(self, method: str, identity: str) -> None:
+        if self.fails:
+            raise ConnectionError("Another participant is speaking")
+        self.methods.append((method, identity))
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         self.listener = listener

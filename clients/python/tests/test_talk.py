@@ -364,3 +364,21 @@ async def test_sends_that_fail_hold_nothing_up() -> None:
         room.fails = False
         room.request("r1")
         assert (await room.result("r1")).success
+
+
+async def test_push_to_talk_calls_the_agents_methods() -> None:
+    async with opened() as (room, parley):
+        await parley.start_turn()
+        await parley.end_turn()
+        await parley.cancel_turn()
+        assert room.methods == [("start_turn", "agent-1"), ("end_turn", "agent-1"), ("cancel_turn", "agent-1")]
+
+
+async def test_a_turn_that_the_agent_refuses_or_that_nobody_hears_raises() -> None:
+    async with opened() as (room, parley):
+        room.fails = True
+        with pytest.raises(InvalidState, match="Another participant is speaking"):
+            await parley.start_turn()
+        room.leave()
+        with pytest.raises(Unavailable):
+            await parley.start_turn()

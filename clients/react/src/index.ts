@@ -20,6 +20,7 @@ export { type AgentState, useAgentState } from "./use-agent-state.ts";
 export { useClientTool } from "./use-client-tool.ts";
 export { useForms } from "./use-forms.ts";
 export { usePermissions } from "./use-permissions.ts";
+export { usePushToTalk } from "./use-push-to-talk.ts";
 export { useMessage, useTalk } from "./use-talk.ts";
 export { useToolCall, useToolCalls } from "./use-tool-calls.ts";
 export { ToolCallView, type ToolView, useToolUI } from "./use-tool-ui.tsx";

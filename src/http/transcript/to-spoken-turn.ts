@@ -1,7 +1,7 @@
 import { MEMORY_TOOL, OUTCOME_TOOL, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { mediaOf } from "../../conversation/content.ts";
 import type { SpokenTool, SpokenTurn, TranscriptPart } from "../../conversation/spoken-turn.ts";
-import { inputText, authorOf, type InputAttachment } from "../../conversation/turn-record.ts";
+import { inputText, authorOf, shownText, type InputAttachment } from "../../conversation/turn-record.ts";
 import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import { asText, isRecord, type JsonValue } from "../../lib/json.ts";
 import type { TranscriptCall, TranscriptTurn } from "../../store/turns/load-transcript.ts";
@@ -10,13 +10,16 @@ export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
   const { messageId: turnId, position, participantIdentity: participant, state, stopReason, heard } = turn;
   const attachments = turn.input.flatMap((part) => (part.type === "attachment" ? nameOf(part) : []));
   const saidBy = authorOf(turn);
+  const said = inputText(turn.input);
+  const shownAs = shownText(turn.input);
   return {
     turnId,
     position,
     at: turn.createdAt,
     ...(turn.finishedAt !== null && { endedAt: turn.finishedAt }),
     participant,
-    ...(turn.parentMessageId !== null && { messageId: turn.parentMessageId, said: inputText(turn.input) }),
+    ...(turn.parentMessageId !== null && { messageId: turn.parentMessageId, said }),
+    ...(shownAs !== said && { shownAs }),
     ...(saidBy !== participant && { saidBy }),
     ...(attachments.length > 0 && { attachments }),
     answer: turn.blocks.flatMap((block) => toPart(block, turn) ?? []),

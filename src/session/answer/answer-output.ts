@@ -157,6 +157,11 @@ export class AnswerOutput {
     await this.#speak(this.#speech, { text }, AbortSignal.any([signal, answered.signal]));
   }
 
+  /** Lets the agent be heard thinking until the signal aborts. */
+  think(signal: AbortSignal): void {
+    if (this.#isSpeaking) this.#speech?.think(signal);
+  }
+
   /** Speaks an aside. Resolves to whether it was played in full. */
   #speak(speech: SpokenAnswer, said: Parameters<SpokenAnswer["aside"]>[0], signal: AbortSignal): Promise<boolean> {
     const aside = speech.aside(said);

@@ -1,5 +1,7 @@
 import type { Call } from "../../conversation/call.ts";
 import type { OpenCall } from "../../tool/calls/call-ledger.ts";
+import type { CallTurn } from "../../tool/calls/call-ports.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
 
 // These functions decide how the open calls of a turn affect other turns.
 
@@ -25,6 +27,15 @@ export function yieldAfterMs(open: readonly OpenCall[]): number | undefined {
 /** Whether a tool is running that speech must not interrupt. */
 export function isBlocking({ isWaiting, current: { state, onInterrupt, isBackground } }: OpenCall): boolean {
   return state === "running" && onInterrupt === "block" && !isBackground && !isWaiting;
+}
+
+/** Whether the rest of this turn cannot be interrupted because a call of a tool that is not interruptible has started. */
+export function protectsTurn(
+  { toolName, turnId, startedAt }: Call,
+  turn: Pick<CallTurn, "turnId"> | undefined,
+  tools: ReadonlyMap<string, Pick<ServerTool, "interruptible">>,
+): boolean {
+  return turnId === turn?.turnId && startedAt !== undefined && tools.get(toolName)?.interruptible === false;
 }
 
 function isOnOwnDevice({ state, addressee, participant }: Call): boolean {

@@ -19,7 +19,7 @@ import { ToolOffer } from "./tool-offer.ts";
 import { ProgressGate, ToolStates } from "./tool-states.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import type { WordedForms } from "../forms/worded-forms.ts";
-import { isBlocking, isOnlyWaiting, yieldAfterMs } from "./open-calls.ts";
+import { isBlocking, isOnlyWaiting, protectsTurn, yieldAfterMs } from "./open-calls.ts";
 import { SessionForms } from "./session-forms.ts";
 import { untilMayStart } from "./until-may-start.ts";
 import { CallChanges } from "../state/call-changes.ts";
@@ -73,10 +73,11 @@ export class SessionCalls {
 
   /** Returns a listener that reports calls' changes to the recorder, the clients, the voice and the watchers. */
   #createListener(): LedgerListener {
-    const { recorder, voice, telemetry } = this.#options;
+    const { recorder, voice, telemetry, serverTools } = this.#options;
     const report = (call: Call) => {
       if (this.#mayShow(call)) this.#states.show(call);
       this.#fillers.handle(call, this.#turn);
+      if (protectsTurn(call, this.#turn, serverTools)) this.#isTurnInterruptible = false;
       voice?.setInterruptible(!this.isBlocking);
       this.#options.emit({ type: "tool_state", call });
     };
@@ -150,6 +151,8 @@ export class SessionCalls {
     this.#turn = turn;
     this.#ledger.forgetPastTurns();
     for (const call of storedCalls) if (call.outcome) this.#ledger.recall(call, Promise.resolve(call.outcome));
+    const { serverTools } = this.#options;
+    if (storedCalls.some((call) => protectsTurn(call, turn, serverTools))) this.setTurnInterruptible(false);
     return {
       tools: {
         run: (use) => this.#runner.run(use, turn),

@@ -5,7 +5,7 @@ import { isOverCap } from "../../livekit/capped-streams.ts";
 import { isId } from "../../protocol/messages/fields.ts";
 import { AGENT_STATE_ATTRIBUTE, HANDOVER_ATTRIBUTE, isServing } from "../../protocol/attributes.ts";
 import { LIMITS, TOPIC } from "../../protocol/limits.ts";
-import { Keypads } from "./keypads.ts";
+import { Keypads, TURN_KEY } from "./keypads.ts";
 import {
   isPerson,
   isRinging,
@@ -25,6 +25,11 @@ export interface TextStream {
   readonly close: () => Promise<void>;
 }
 
+interface RoomLinkOptions extends RoomApi {
+  /** Whether callers start and end their turns with a key. @defaultValue false */
+  readonly hasTurnKey?: boolean;
+}
+
 /** Connects a session with its LiveKit room: receives bytes and their sender, and sends bytes. */
 export class RoomLink {
   readonly #room: Room;
@@ -39,7 +44,7 @@ export class RoomLink {
   readonly #ringing = new Set<string>();
 
   /** Registers its handlers immediately. Create it before the room connects, so that no event is missed. */
-  constructor(room: Room, take: OnRoomInput, api: RoomApi) {
+  constructor(room: Room, take: OnRoomInput, { hasTurnKey = false, ...api }: RoomLinkOptions) {
     this.#room = room;
     this.#take = take;
     this.#senders = new SenderResolver(
@@ -49,9 +54,9 @@ export class RoomLink {
       },
       take,
     );
-    this.#keypads = new Keypads((from, keys) => {
+    const enter = (from: RoomParticipant, keys: string) =>
       take({ type: "utterance", from, transcript: { id: createId(), text: `[keypad] ${keys}`, language: undefined } });
-    });
+    this.#keypads = new Keypads(enter, hasTurnKey ? TURN_KEY : undefined);
     room.on(RoomEvent.DtmfReceived, (_code, digit, participant: RemoteParticipant | undefined) => {
       // `participant` is undefined until LiveKit has announced it. Callers publish a track, so they are announced at
       // once.

@@ -74,6 +74,11 @@ export interface SpokenAnswer {
    * sees them. `onBegun` is called once, when their playback begins.
    */
   readonly aside: (aside: { readonly text: string; readonly onBegun?: () => void }) => Aside;
+  /**
+   * Lets the agent be heard thinking (`voice.thinking`) if nothing is spoken for a while. Ends when the signal aborts,
+   * when something is spoken, and when a participant speaks.
+   */
+  readonly think: (signal: AbortSignal) => void;
   /** Resolves once everything written so far has been played or dropped. */
   readonly untilPlayed: () => Promise<void>;
   /** Stops speaking. The turn continues, and its text is still shown. */

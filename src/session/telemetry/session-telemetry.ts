@@ -194,6 +194,10 @@ export class SessionTelemetry {
     quietly(() => this.#telemetry.instruments.speculations.add(1, { [PARLEY.speculationEnd]: end }));
   }
 
+  recordHook(name: string, end: "done" | "failed" | "late"): void {
+    quietly(() => this.#telemetry.instruments.hooks.add(1, { [PARLEY.hook]: name, [PARLEY.hookEnd]: end }));
+  }
+
   recordDropped(reason: string): void {
     quietly(() => this.#telemetry.instruments.droppedMessages.add(1, { [PARLEY.dropReason]: reason }));
   }

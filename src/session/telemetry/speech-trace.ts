@@ -57,6 +57,7 @@ function openObserved(voice: VoicePort, answer: AnswerToSpeak, options: SpeechOp
     write: (text) => spoken.write(text),
     flush: () => spoken.flush(),
     aside: (aside) => spoken.aside(aside),
+    think: (signal) => spoken.think(signal),
     untilPlayed: () => spoken.untilPlayed(),
     silence: () => spoken.silence(),
     stop: () => {

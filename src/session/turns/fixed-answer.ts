@@ -7,7 +7,8 @@ import type { TurnInput } from "./turn-queue.ts";
  */
 export function fixedAnswerOf(begin: TurnInput): AsyncIterable<ModelEvent> | undefined {
   const { input } = "turn" in begin ? begin.turn : begin;
-  const words = input.flatMap((part) => (part.type === "note" ? (part.say ?? []) : []))[0];
+  // The last one counts: the silence after a message that does not address the agent follows an answer of a hook.
+  const words = input.flatMap((part) => (part.type === "note" ? (part.say ?? []) : [])).at(-1);
   const isAnswered = "turn" in begin && begin.turn.blocks.some(({ blockType }) => blockType === "text");
   return words === undefined ? undefined : streamOf(isAnswered ? "" : words);
 }

@@ -67,5 +67,5 @@ export class RunningTurn {
 }
 
 function wordsOf(input: readonly InputPart[]): string {
-  return input.flatMap((part) => (part.type === "text" ? part.text : [])).join(" ");
+  return input.flatMap((part) => (part.type === "text" ? (part.original ?? part.text) : [])).join(" ");
 }

@@ -1,4 +1,10 @@
-import { inputText, type InputNote, type InputPart, type TurnRecord } from "../../conversation/turn-record.ts";
+import {
+  inputText,
+  shownText,
+  type InputNote,
+  type InputPart,
+  type TurnRecord,
+} from "../../conversation/turn-record.ts";
 import { incrementalFlatMap } from "../../lib/incremental-flat-map.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
@@ -44,7 +50,7 @@ export class SenderLabels {
     const isShared = isWithOthers || isNamed(turn) || isAnyNamed || senders(shown).some(isOthers);
     const text = inputText(turn.input);
     const notes: InputNote[] = [...this.#presenceNotes(presence)];
-    if (!isShared && !couldBeMistaken(text)) return { ...turn, input: [...notes, ...turn.input] };
+    if (!isShared && !couldBeMistaken(shownText(turn.input))) return { ...turn, input: [...notes, ...turn.input] };
     if (!isAnyNamed) {
       const [earlier] = senders(shown);
       notes.push({ type: "note", note: EXPLANATION + (earlier === undefined ? "" : earlierOf(earlier)) });

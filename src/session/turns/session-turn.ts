@@ -16,7 +16,9 @@ import { type Phrases, type PhraseTable, phraseOfEnd, phrasesFor } from "../answ
 import type { NewTurnRow, SpeechEnd, SpeechEndRow } from "../../store/turns/write-turns.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RoomLink } from "../room/room-link.ts";
+import { ModelWait } from "./model-wait.ts";
 import { RunningTurn } from "./running-turn.ts";
+import { speakEvent } from "./speak-event.ts";
 import { createTurn } from "./create-turn.ts";
 import type { TurnInput } from "./turn-queue.ts";
 import type { VoicePort } from "../room/voice-port.ts";
@@ -134,11 +136,13 @@ class SessionTurn {
     const turn = this.#turn;
     try {
       const dependencies = this.#begin();
+      const wait = new ModelWait(this.#answer, this.#blocks, this.#signal);
       for await (const event of runTurn({ shown: this.#ports.shown, turn }, dependencies, this.#signal)) {
+        wait.handle(event);
         if (event.type === "turn_complete") return event;
         if (event.type !== "turn_start") this.#announce();
         if (event.type === "block_stop") this.#blocks.push(event.block);
-        speak(event, this.#answer);
+        speakEvent(event, this.#answer);
         this.#ports.onEvent(turn, event);
       }
       throw new TypeError("A turn ended without turn_complete");
@@ -292,16 +296,4 @@ function speechOf(answer: AnswerOutput, notice: string): TurnSpeech {
     filler: (text, cut) => answer.filler(text, cut),
     notice: (cut) => answer.filler(notice, cut),
   };
-}
-
-/** Outputs only text blocks, because the text of a tool result is not the assistant's. */
-function speak(event: TurnEvent, answer: AnswerOutput): void {
-  switch (event.type) {
-    case "block_delta":
-      if (event.delta.type === "text") answer.write(event.delta.text);
-      return;
-    case "block_start":
-      return answer.flush();
-    default:
-  }
 }

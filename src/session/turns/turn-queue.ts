@@ -18,6 +18,8 @@ export interface NewTurn {
   readonly isVariation?: boolean;
   /** The turn that this one replaces in the history, together with all later turns (regenerate, edit). */
   readonly replaces?: Pick<TurnRecord, "id" | "messageId" | "position">;
+  /** Whether the same words are answered again (regenerate), so that the results of hooks are already in `input`. */
+  readonly isRepeated?: boolean;
   /** What replacing these turns undoes of the session's state. Set once the turn is about to run. */
   readonly undo?: StateUndo;
   /** Blocks that the turn starts with, before the model is called. */

@@ -83,7 +83,7 @@ function toVariationTurn(
     case "continue":
       return { ...varied, input: [{ type: "text", text: newContent ?? "Please continue." }] };
     case "regenerate":
-      return { ...varied, input: inputToRepeat(target, participant), replaces: target };
+      return { ...varied, input: inputToRepeat(target, participant), replaces: target, isRepeated: true };
     // The edited message keeps its attachments.
     case "edit":
       return {
@@ -96,13 +96,15 @@ function toVariationTurn(
 
 /**
  * Returns the input of a turn that is run again. Adds the sender only if another participant requests the variation.
- * Omits the worker's notes, because the new turn gets its own.
+ * Omits the worker's notes, because the new turn gets its own, but keeps what a hook has added or changed.
  */
 function inputToRepeat({ input, participantIdentity }: FoundTurn, participant: string): InputPart[] {
   return input.flatMap((part): InputPart[] => {
-    if (part.type === "note") return [];
+    if (part.type === "note") return part.isFromHook ? [part] : [];
     if (part.type === "attachment") return [part];
     const { from = participantIdentity, ...said } = part;
-    return [from === participant ? { type: "text", text: said.text } : { ...said, from }];
+    if (from !== participant) return [{ ...said, from }];
+    const { name: _name, ...own } = said;
+    return [own];
   });
 }

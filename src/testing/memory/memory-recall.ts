@@ -1,7 +1,7 @@
 import { RECALL_TOOL } from "../../session/recall/recall-tool.ts";
 import { toolUseId } from "../../conversation/block.ts";
 import { contentText } from "../../conversation/content.ts";
-import { inputText } from "../../conversation/turn-record.ts";
+import { shownText } from "../../conversation/turn-record.ts";
 import type { JsonValue } from "../../lib/json.ts";
 import type { RecallStore } from "../../session/recall/recall-store.ts";
 import type { FoundPiece } from "../../store/recall/search-record.ts";
@@ -76,7 +76,7 @@ export class MemoryRecall implements RecallStore {
 function piecesOf({ turn, blocks, heard }: MemoryTurn): readonly Piece[] {
   const none = { toolName: null, toolUseId: null };
   const said: Piece[] =
-    turn.parentMessageId === null ? [] : [{ speaker: "participant", ...none, excerpt: inputText(turn.input) }];
+    turn.parentMessageId === null ? [] : [{ speaker: "participant", ...none, excerpt: shownText(turn.input) }];
   const spoken: Piece[] = heard === undefined ? [] : [{ speaker: "agent", ...none, excerpt: heard }];
   const rest = blocks.flatMap((block): readonly Piece[] => {
     const { blockType, textContent, content } = block;

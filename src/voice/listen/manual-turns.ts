@@ -1,6 +1,7 @@
 import { TransformStream, type ReadableStream } from "node:stream/web";
-import { type AudioFrame, type Room, RoomEvent, RpcError } from "@livekit/rtc-node";
+import { type AudioFrame, type RemoteParticipant, type Room, RoomEvent, RpcError } from "@livekit/rtc-node";
 import { toAudioFrame } from "../../livekit/audio-frame.ts";
+import { TURN_KEY } from "../../session/room/keypads.ts";
 
 /** LiveKit's names for the remote methods of push-to-talk. */
 const METHODS = { start: "start_turn", end: "end_turn", cancel: "cancel_turn" } as const;
@@ -17,8 +18,8 @@ interface ManualTurnsOptions {
 
 /**
  * Turns whose start and end participants announce themselves, as with a push-to-talk button (`voice.turns: "manual"`).
- * Their clients call the agent's remote methods `start_turn`, `end_turn` and `cancel_turn`. Outside of a turn, nothing
- * is heard.
+ * Their clients call the agent's remote methods `start_turn`, `end_turn` and `cancel_turn`; telephone callers press
+ * `TURN_KEY`. Outside of a turn, nothing is heard.
  */
 export class ManualTurns {
   readonly #options: ManualTurnsOptions;
@@ -29,6 +30,7 @@ export class ManualTurns {
     this.#options = options;
     this.#ended.resolve();
     options.room.on(RoomEvent.ParticipantDisconnected, this.#onDisconnected);
+    options.room.on(RoomEvent.DtmfReceived, this.#onKey);
   }
 
   /** Resolves when no turn is open. */
@@ -62,16 +64,29 @@ export class ManualTurns {
     const { room } = this.#options;
     for (const method of Object.values(METHODS)) room.localParticipant?.unregisterRpcMethod(method);
     room.off(RoomEvent.ParticipantDisconnected, this.#onDisconnected);
+    room.off(RoomEvent.DtmfReceived, this.#onKey);
     this.#close();
   }
 
   readonly #onDisconnected = ({ identity }: { readonly identity: string }): void => this.#cancel(identity);
+
+  /** A caller cannot be told why a turn does not start, and presses the key again. */
+  readonly #onKey = (_code: number, key: string, participant: RemoteParticipant | undefined): void => {
+    if (key !== TURN_KEY || !participant) return;
+    const { identity } = participant;
+    if (this.#speaker === identity) this.#end(identity);
+    else if (this.#speaker === undefined && this.#options.listenTo(identity)) this.#open(identity);
+  };
 
   /** @throws {RpcError} if the participant cannot be heard */
   #start(identity: string): void {
     if (this.#speaker === identity) return;
     if (this.#speaker !== undefined) throw new RpcError(BUSY, "Another participant is speaking");
     if (!this.#options.listenTo(identity)) throw new RpcError(BUSY, "Your microphone cannot be heard now");
+    this.#open(identity);
+  }
+
+  #open(identity: string): void {
     this.#speaker = identity;
     this.#ended = Promise.withResolvers();
   }

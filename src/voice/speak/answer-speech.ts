@@ -1,15 +1,31 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { countLetters } from "../../conversation/truncate-to-played.ts";
 import type { AnswerToSpeak, Aside, SpeechEnd, SpokenAnswer } from "../../session/room/voice-port.ts";
 import type { VoiceChoice } from "../providers/synthesizer.ts";
 import type { Playback, Played, Player } from "./player.ts";
 import { SpokenPart } from "./spoken-part.ts";
+import type { Thinking } from "./thinking.ts";
 
 /** How much of an interrupted aside, as a share of its letters, must have been heard for it to count as spoken. */
 const PLAYED_SHARE = 0.75;
+/**
+ * How long the agent is silent before it is heard thinking. Together with the silence that ends a turn, this is about
+ * one second, after which people in a conversation begin to wonder. Answers that are on time come earlier.
+ */
+const THINKING_AFTER_MS = 800;
 
 interface Queued {
   readonly part: SpokenPart;
   readonly spoken: PromiseWithResolvers<boolean>;
+}
+
+interface AnswerVoice {
+  /**
+   * Returns the name of the voice for the next part, or undefined for the default voice. Each part keeps its voice: when
+   * a handoff within an answer changes the voice, text of the first agent may not have been spoken yet.
+   */
+  readonly voiceName?: () => VoiceChoice | undefined;
+  readonly thinking?: Pick<Thinking, "play" | "prepare"> | undefined;
 }
 
 /**
@@ -19,7 +35,9 @@ interface Queued {
 export class AnswerSpeech implements SpokenAnswer {
   readonly #player: Player;
   readonly #answer: AnswerToSpeak;
-  readonly #voice: () => VoiceChoice | undefined;
+  readonly #voiceName: () => VoiceChoice | undefined;
+  readonly #thinking: AnswerVoice["thinking"];
+  readonly #silenced = new AbortController();
   readonly #waiting: Queued[] = [];
   #playing: { readonly queued: Queued; readonly playback: Playback } | undefined;
   /** Resolves once all parts have been played. Undefined if no part is playing or waiting. */
@@ -30,16 +48,14 @@ export class AnswerSpeech implements SpokenAnswer {
   #state: "speaking" | "silent" | "stopped" = "speaking";
   #playedText = "";
   #isWhole = true;
+  /** Whether nothing was spoken or heard yet. */
+  #isFirstSound = true;
 
-  /**
-   * @param voice returns the voice for the next part, or undefined for the default voice. Each part
-   *   keeps its voice: when a handoff within an answer changes the voice, text of the first agent may not have been
-   *   spoken yet
-   */
-  constructor(player: Player, answer: AnswerToSpeak, voice: () => VoiceChoice | undefined = () => undefined) {
+  constructor(player: Player, answer: AnswerToSpeak, { voiceName = () => undefined, thinking }: AnswerVoice = {}) {
     this.#player = player;
     this.#answer = answer;
-    this.#voice = voice;
+    this.#voiceName = voiceName;
+    this.#thinking = thinking;
   }
 
   write(text: string): void {
@@ -48,7 +64,7 @@ export class AnswerSpeech implements SpokenAnswer {
     if (this.#state !== "speaking" || (isBlank && !this.#writing)) return;
     if (!this.#writing) {
       const { language, onPlayed } = this.#answer;
-      this.#writing = new SpokenPart({ kind: "answer", language, voice: this.#voice(), onPlayed });
+      this.#writing = new SpokenPart({ kind: "answer", language, voice: this.#voiceName(), onPlayed });
       this.#add(this.#writing);
     }
     this.#writing.write(text);
@@ -68,11 +84,16 @@ export class AnswerSpeech implements SpokenAnswer {
       notifyBegun?.();
       notifyBegun = undefined;
     };
-    const part = new SpokenPart({ kind: "aside", language, voice: this.#voice(), onPlayed });
+    const part = new SpokenPart({ kind: "aside", language, voice: this.#voiceName(), onPlayed });
     part.write(text);
     part.end();
     const queued = this.#add(part);
     return { spoken: queued.spoken.promise, cut: () => this.#cut(queued) };
+  }
+
+  think(signal: AbortSignal): void {
+    if (!this.#thinking || this.#state !== "speaking") return;
+    void this.#thinkAloud(this.#thinking, AbortSignal.any([signal, this.#silenced.signal])).catch(() => {});
   }
 
   async untilPlayed(): Promise<void> {
@@ -90,10 +111,23 @@ export class AnswerSpeech implements SpokenAnswer {
 
   async end(): Promise<SpeechEnd> {
     await this.untilPlayed();
+    void this.#thinking?.prepare({ language: this.#answer.language, voice: this.#voiceName() });
     return { heard: this.#isWhole || this.#state === "silent" ? undefined : this.#playedText };
   }
 
+  /** Waits until the agent has been silent for a while. Rejects when the signal aborts. */
+  async #thinkAloud(thinking: Pick<Thinking, "play">, signal: AbortSignal): Promise<void> {
+    await this.#running;
+    await sleep(THINKING_AFTER_MS, undefined, { signal });
+    // Something is about to be spoken.
+    if (this.#running) return;
+    const isFirst = this.#isFirstSound;
+    this.#isFirstSound = false;
+    await thinking.play({ language: this.#answer.language, voice: this.#voiceName(), isFirst }, signal);
+  }
+
   #add(part: SpokenPart): Queued {
+    this.#isFirstSound = false;
     const queued = { part, spoken: Promise.withResolvers<boolean>() };
     this.#waiting.push(queued);
     this.#running ??= this.#run();
@@ -136,6 +170,7 @@ export class AnswerSpeech implements SpokenAnswer {
   #end(state: "silent" | "stopped"): void {
     if (this.#state !== "speaking") return;
     this.#state = state;
+    this.#silenced.abort();
     this.flush();
     for (const { part, spoken } of this.#waiting.splice(0)) {
       spoken.resolve(false);

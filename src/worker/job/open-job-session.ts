@@ -61,7 +61,9 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     if (each.type === "joined") memories?.handleJoined(each.participant.identity);
     input.take(each);
   };
-  const link = new RoomLink(job.room, take, createRoomApi(job));
+  const { turns, listen } = services.config.voice;
+  const hasTurnKey = (services.speech?.stt !== undefined || listen !== undefined) && turns === "manual";
+  const link = new RoomLink(job.room, take, { ...createRoomApi(job), hasTurnKey });
   const agentState = new AgentState((attributes) => setOwnAttributes(job.room, attributes));
   const agents = createAgents(job, services, { memories, logger });
   const opened = Promise.withResolvers<void>();

@@ -48,13 +48,14 @@ export function createSessionModel(
   });
   const client = onCall ? watchModel(model, onCall) : model;
   const serving = { client, model: config.model, inlineTools, edits };
+  const inherited = config.onUserTurn && { onUserTurn: config.onUserTurn };
   const defaultAgent = serveDefaultAgent(config, serving);
   const agents = new Map([[defaultAgent.name, defaultAgent]]);
   let defined: Definitions = new Map();
   const redefineAgents = (now: Definitions) => {
     for (const name of defined.keys()) if (!now.has(name)) agents.delete(name);
     for (const [name, agent] of now)
-      if (defined.get(name) !== agent) agents.set(name, serveAgent(name, agent, serving));
+      if (defined.get(name) !== agent) agents.set(name, serveAgent(name, { ...inherited, ...agent }, serving));
     defined = new Map(now);
   };
   redefineAgents(definitions);

@@ -186,7 +186,38 @@ async def stay(url: str, token: str) -> None:
         await tell_answer(parley, "Go")
 
 
-SCENARIOS: list[Callable[[str, str], Awaitable[None]]] = [stream, stop, show, form, permission, ask, leave, stay]
+async def push_to_talk(url: str, token: str) -> None:
+    """Starts a turn before and after its microphone can be heard."""
+    room = await enter(url, token)
+    async with await connect(room) as parley:
+        try:
+            await parley.start_turn()
+        except ParleyError as error:
+            report(error=error.code, message=str(error))
+        track = rtc.LocalAudioTrack.create_audio_track("microphone", rtc.AudioSource(48_000, 1))
+        options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
+        publication = await room.local_participant.publish_track(track, options)
+        await publication.wait_for_subscription()
+        await parley.start_turn()
+        report(turn="started")
+        await parley.end_turn()
+        await parley.start_turn()
+        await parley.cancel_turn()
+        report(turn="ended")
+    await room.disconnect()
+
+
+SCENARIOS: list[Callable[[str, str], Awaitable[None]]] = [
+    stream,
+    stop,
+    show,
+    form,
+    permission,
+    ask,
+    leave,
+    stay,
+    push_to_talk,
+]
 
 
 async def main(name: str, url: str, token: str) -> None:

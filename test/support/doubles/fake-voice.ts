@@ -49,6 +49,7 @@ export class FakeVoice implements VoicePort {
         asides.push(aside.spoken);
         return aside;
       },
+      think: () => {},
       untilPlayed: () => this.#heard,
       silence: () => {},
       stop: () => {},

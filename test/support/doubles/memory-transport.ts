@@ -28,6 +28,10 @@ export class MemoryRoom {
   /** Whether sends hang forever, as in an outage. */
   hangs = false;
   roomName = "conv_ac_1";
+  /** The agent's methods that the client has called. */
+  readonly methods: string[] = [];
+  /** Whether the agent refuses to start a turn. */
+  isBusy = false;
 
   constructor({ hasAgent = true }: { readonly hasAgent?: boolean } = {}) {
     if (hasAgent) this.#peers.set(AGENT.identity, AGENT);
@@ -49,6 +53,10 @@ export class MemoryRoom {
     },
     sendPacket: (bytes: Uint8Array, to: readonly string[]) => room.#hear(bytes, "packet", to),
     sendStream: (bytes: Uint8Array, to: readonly string[]) => room.#hear(bytes, "stream", to),
+    callMethod: async (method: string) => {
+      room.methods.push(method);
+      if (room.isBusy) throw new Error("Another participant is speaking");
+    },
     listen: (listener: TransportListener) => {
       room.#listener = listener;
       return () => {

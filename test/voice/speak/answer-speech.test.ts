@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { AnswerSpeech } from "../../../src/voice/speak/answer-speech.ts";
 import type { Played, Player } from "../../../src/voice/speak/player.ts";
 import type { SpokenPart } from "../../../src/voice/speak/spoken-part.ts";
+import { VirtualClock } from "../../support/virtual-clock.ts";
 
 /** Returns the speech of an answer, with a player that plays nothing. The test decides how each part ends. */
 function speech() {
@@ -148,4 +149,59 @@ test("speaking over the start of a question ends the turn, because the question 
   await end(0, "interrupted", "May I");
   expect(await question.spoken).toBe(false);
   expect(events).toEqual(["(interrupted)"]);
+});
+
+/** Returns the speech of an answer whose parts last forever, with what is played and until when the agent thinks. */
+function thinkingSpeech() {
+  const played: string[] = [];
+  const signals: AbortSignal[] = [];
+  const thinking = {
+    play: async (_voice: unknown, signal: AbortSignal) => {
+      played.push("(thinking)");
+      signals.push(signal);
+    },
+    prepare: () => new Promise<void>(() => {}),
+  };
+  const player: Player = {
+    play: () => {
+      played.push("(speech)");
+      return { done: new Promise(() => {}), cut: () => {} };
+    },
+  };
+  const ports = { onPlayed: () => {}, onInterrupted: () => {}, onUnspoken: () => {} };
+  const about = { messageId: "m", participant: "user", language: "en" };
+  const answer = new AnswerSpeech(player, { ...about, ...ports }, { thinking });
+  answer.think(new AbortController().signal);
+  const untilThinking = async () => {
+    await expect.poll(() => played, { timeout: 2_000 }).toEqual(["(thinking)"]);
+  };
+  return { answer, played, signals, untilThinking };
+}
+
+test("the answer's words are spoken at once while the agent is heard thinking", async () => {
+  const { answer, played, untilThinking } = thinkingSpeech();
+  await untilThinking();
+
+  answer.write("One two.");
+
+  expect(played).toEqual(["(thinking)", "(speech)"]);
+});
+
+test.each(["silence", "stop"] as const)("%s also ends the sound of thinking", async (end) => {
+  const { answer, signals, untilThinking } = thinkingSpeech();
+  await untilThinking();
+
+  answer[end]();
+
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
+test("an agent that is about to speak is not heard thinking", async () => {
+  using clock = new VirtualClock();
+  const { answer, played } = thinkingSpeech();
+
+  answer.write("One two.");
+  await clock.run(5_000);
+
+  expect(played).toEqual(["(speech)"]);
 });

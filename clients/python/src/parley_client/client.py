@@ -192,6 +192,20 @@ class Parley:
         if self._link.agents:
             self._outbox.post(ControlStop(target_id=target_id, reason=reason, stop_type=stop_type))
 
+    async def start_turn(self) -> None:
+        """Begins to speak, as with a push-to-talk button: from now on, the agent hears this client's microphone. For
+        agents with `voice.turns: "manual"`, which otherwise hear nothing. Raises Unavailable without an agent, and
+        InvalidState if another participant is speaking, or if the agent decides itself when turns start."""
+        await self._call_agent("start_turn")
+
+    async def end_turn(self) -> None:
+        """Ends what `start_turn` has begun. The agent answers. Raises as `start_turn` does."""
+        await self._call_agent("end_turn")
+
+    async def cancel_turn(self) -> None:
+        """Ends what `start_turn` has begun, and keeps nothing of it. Raises as `start_turn` does."""
+        await self._call_agent("cancel_turn")
+
     async def cancel_call(self, call_id: str) -> None:
         """Cancels one tool call by the `id` of its request or ToolCallState, wherever the call runs. The model is
         notified, and the answer continues. A call that has already ended is not changed. Raises the worker's
@@ -306,6 +320,15 @@ class Parley:
             features=list(dict.fromkeys(asked)),
             tools=[tool.announcement for tool in self._tools.values()] if options.announce else None,
         )
+
+    async def _call_agent(self, method: str) -> None:
+        self._require_open()
+        if not self._link.agents:
+            raise Unavailable("No agent is in the room")
+        try:
+            await self._transport.call_method(method, self._link.agents[0])
+        except Exception as error:
+            raise InvalidState(str(error)) from error
 
     async def _deliver(self, sent: Sent, at_once: bool = False) -> None:
         try:

@@ -65,6 +65,10 @@ class Transport(Protocol):
 
     async def send(self, frame: bytes, way: Way, to: Sequence[str]) -> None: ...
 
+    async def call_method(self, method: str, identity: str) -> None:
+        """Calls one of a participant's remote methods (LiveKit's RPC). Raises if the method fails, or if the
+        participant does not have it. Only needed for `start_turn`, `end_turn` and `cancel_turn`."""
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Sets the only listener. The returned function removes it."""
 
@@ -95,6 +99,9 @@ class RoomTransport:
         )
         await writer.write(frame)
         await writer.aclose()
+
+    async def call_method(self, method: str, identity: str) -> None:
+        await self._room.local_participant.perform_rpc(destination_identity=identity, method=method, payload="")
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         room, tasks = self._room, Tasks()

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import type { State } from "../conversation/state/session-state.ts";
+
+/** A participant's turn, before the model is asked. */
+export interface UserTurn {
+  /** The identity of the participant whose turn it is. */
+  readonly participant: string;
+  /** What the participant said or typed. */
+  readonly text: string;
+  /** The participant's language, a BCP 47 tag. */
+  readonly language: string | undefined;
+}
+
+/** The session that a turn belongs to. */
+export interface HookSession {
+  readonly sessionId: string;
+  readonly conversationId: string;
+  readonly room: string;
+  /** LiveKit's id of the room. */
+  readonly roomSid: string;
+  /** The agent that serves the session. */
+  readonly agent: string;
+  /** The session's state. A turn's hook reads it and cannot change it. */
+  readonly state: State;
+  /** Aborted at the deadline, and when the turn is interrupted. The worker then stops waiting for the hook. */
+  readonly signal: AbortSignal;
+}
+
+const words = z.string().max(100_000).regex(/\S/u, "expected some text");
+
+/** What `onUserTurn` may return. `undefined` leaves the turn as it is. */
+export const userTurnDecisionSchema = z.union(
+  [
+    z.undefined(),
+    z
+      .strictObject({
+        /** Added to the participant's message for the model. */
+        context: words.exactOptional(),
+        /** Shown to the model in place of what the participant said. */
+        text: words.exactOptional(),
+        /** What the agent says. The model is not called. */
+        answer: words.exactOptional(),
+      })
+      .refine(({ text, answer }) => text === undefined || answer === undefined),
+    /** The model never sees the message. The agent says these words, or with `true` that it cannot help. */
+    z.strictObject({ refuse: z.union([z.literal(true), words]) }),
+  ],
+  'onUserTurn: expected it to return nothing, {context, text}, {context, answer} or {refuse: true or "…"}',
+);
+
+export type UserTurnDecision = z.input<typeof userTurnDecisionSchema>;
+
+/** Called before the model is asked. It may add context, change or refuse the words, or answer. */
+export type OnUserTurn = (
+  turn: UserTurn,
+  session: HookSession,
+) => UserTurnDecision | void | Promise<UserTurnDecision | void>;
+
+const run = z.custom<OnUserTurn>((value) => typeof value === "function");
+
+/** Hooks that a turn waits for, and that may change it. */
+export const turnHookFields = {
+  onUserTurn: z
+    .union(
+      [
+        run,
+        z.strictObject({
+          run,
+          /** How long the turn waits for the hook, in ms. @defaultValue 2000 */
+          withinMs: z.int().min(1).max(30_000).exactOptional(),
+          /**
+           * What happens if the hook is late or fails: the turn continues unchanged, or is refused.
+           *
+           * @defaultValue "go_on"
+           */
+          onLate: z.enum(["go_on", "refuse"]).exactOptional(),
+        }),
+      ],
+      'expected a function or {run: function, withinMs: 1 to 30000, onLate: "go_on" or "refuse"}',
+    )
+    .exactOptional(),
+};
