@@ -92,6 +92,10 @@ export class RoomVoice implements VoicePort {
     return this.#audio !== undefined;
   }
 
+  get hasManualTurns(): boolean {
+    return this.listens && this.#options.settings.turns === "manual";
+  }
+
   /** Call this once the room is connected. */
   start(): void {
     this.#audio?.start();

@@ -13,6 +13,31 @@ test("axe finds no problem in the join form", async () => {
 
   expect(await accessibilityProblems(page)).toEqual([]);
   await world.picture(page, "page-join");
+  // The letters are the page's own, from the worker.
+  const loaded = `[...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family)`;
+  await expect.poll(() => page.evaluate(loaded)).toEqual(["Figtree Variable"]);
+  expect([...world.hosts]).toEqual(["127.0.0.1"]);
+});
+
+test("a person sees before joining whether the microphone hears them, and why not", async () => {
+  const page = await world.open();
+  const [check, end] = ["Check the microphone", "End the check"].map((name) => page.getByRole("button", { name }));
+
+  // The browser's simulated microphone beeps every second.
+  await check?.click();
+  await page.getByRole("status").getByText("Your microphone hears you.").waitFor();
+  await expect.poll(() => page.evaluate("document.querySelector('meter').value")).toBeGreaterThan(0);
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await world.picture(page, "page-check");
+  await end?.click();
+  await page.getByRole("meter").waitFor({ state: "detached" });
+
+  const denied = 'Promise.reject(new DOMException("", "NotAllowedError"))';
+  await page.evaluate(`navigator.mediaDevices.getUserMedia = () => ${denied}`);
+  await check?.click();
+  await page.getByRole("alert").getByText("The browser does not let this page use the microphone.").waitFor();
+  await check?.waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
 });
 
 test("axe finds no problem in a conversation and in each side panel", async () => {

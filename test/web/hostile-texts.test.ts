@@ -109,10 +109,13 @@ test("cards, notices, forms and names show direction-reversing characters as tex
   await say(page, "Show all");
   await page.getByRole("button", { name: "Answer", exact: true }).waitFor();
   await page.locator(".call").first().waitFor();
+  const file = { name: `${HIDDEN}.docx`, mimeType: "application/msword", buffer: Buffer.from("x") };
+  await page.locator("input[type=file]").first().setInputFiles(file);
+  await page.getByText("cannot be attached").waitFor();
 
   const shown = await page.evaluate<string>("document.querySelector('.page').textContent");
   expect(shown).not.toContain("\u202e");
-  for (const place of [".who bdi", ".call-summary bdi", ".display .text", ".notice span", ".ask"])
+  for (const place of [".who bdi", ".call-summary bdi", ".display .text", ".notice span", ".ask", ".problem"])
     await page.locator(place).filter({ hasText: "Bob \\u202eevil" }).first().waitFor();
 });
 

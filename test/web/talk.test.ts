@@ -533,6 +533,57 @@ test("a session in another room is found in the list and continued, with what it
   expect(await page.getByText("Boxes, still.").count()).toBe(0);
 });
 
+test("a session is renamed", async () => {
+  const page = await world.join({ name: "Dan", room: "shed" });
+  world.model.script([reply([text("Rakes.")])]);
+  await say(page, "What is in the shed?");
+  await page.getByText("Rakes.", { exact: true }).waitFor();
+  await openPanel(page, "Conversations");
+
+  await page.getByRole("button", { name: "Rename What is in the shed?" }).press("Enter");
+  await page.getByRole("textbox", { name: "Title" }).fill("Tools");
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.keyboard.press("Enter");
+
+  await page.getByRole("status").getByText("Renamed.").waitFor();
+  await page.getByRole("button", { name: /^Tools.*open now/ }).waitFor();
+  await page.getByRole("button", { name: "Rename Tools" }).and(page.locator(":focus")).waitFor();
+  // A conversation that is open cannot be deleted.
+  expect(await page.getByRole("button", { name: "Delete Tools" }).count()).toBe(0);
+});
+
+test("a session is deleted once the person is sure, and its worker has closed it", async () => {
+  const first = await world.join({ name: "Eve", room: "barn" });
+  world.model.script([reply([text("Owls.")])]);
+  await say(first, "What is in the barn?");
+  await first.getByText("Owls.", { exact: true }).waitFor();
+  const page = await world.join({ name: "Eve", room: "study" });
+  await openPanel(page, "Conversations");
+
+  const barn = page.getByRole("button", { name: /^What is in the barn/ });
+  const deleting = page.getByRole("group", { name: "Delete What is in the barn?" });
+  await page.getByRole("button", { name: "Delete What is in the barn?" }).press("Enter");
+  await deleting.getByRole("button", { name: "Keep" }).and(page.locator(":focus")).waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await world.picture(page, "page-delete");
+  await page.keyboard.press("Escape");
+  await deleting.waitFor({ state: "detached" });
+  await barn.and(page.locator(":focus")).waitFor();
+
+  await page.getByRole("button", { name: "Delete What is in the barn?" }).click();
+  await deleting.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("alert").getByText("The session is still open").waitFor();
+  await world.parts.rooms.deleteRoom("barn");
+  const served = () => world.parts.database.sql`select from sessions where room = 'barn' and lease_owner is not null`;
+  await expect.poll(async () => (await served()).length, SOON).toBe(0);
+  await deleting.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("status").getByText("Deleted.").waitFor();
+  await barn.waitFor({ state: "detached" });
+  const turns = await world.parts.database.sql`
+    select from turns join sessions on sessions.id = session_id where room = 'barn'`;
+  expect(turns).toHaveLength(0);
+});
+
 test("after a reload another session can be opened, too, once its secret is typed", async () => {
   const first = await world.join({ name: "Bob", room: "loft" });
   world.model.script([reply([text("Hay.")])]);

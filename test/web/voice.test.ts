@@ -1,44 +1,17 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { LLMock } from "@copilotkit/aimock";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { SPEECH_RATE } from "../../src/testing/stage/speaker.ts";
-import { speechOf } from "../support/speaker.ts";
-import { tempFolder } from "../support/temp-folder.ts";
 import { accessibilityProblems } from "./accessibility-problems.ts";
-import { openDeveloper, openPanel, PageWorld, say } from "./page-world.ts";
-import { toWav } from "./wav.ts";
+import { openDeveloper, openPanel, say } from "./page-world.ts";
+import { QUESTION, startSpokenWorld } from "./spoken-world.ts";
 
-/** How much silence the microphone's file contains before the speech. In this time, the worker starts to listen. */
-const SILENCE_SECONDS = 4;
-const QUESTION = "What is twenty-one times two?";
 const ANSWER = "Twenty-one times two is forty-two, and your notice is on the screen.";
 
-/** What the recognizer returns. The sound is always the same, because a browser's microphone plays a single file. */
+/** What the recognizer returns. */
 let heard = QUESTION;
-const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
 
-/** A browser that asks the question aloud, and a worker that listens and speaks. */
-const world = forFile(async () => {
-  await using starting = new AsyncDisposableStack();
-  const { path } = starting.use(await tempFolder());
-  recognizer.on({ endpoint: "transcription" }, () => ({ transcription: { text: heard } }));
-  const url = await recognizer.start();
-  starting.defer(() => recognizer.stop());
-  const speech = await speechOf(QUESTION);
-  const spoken = join(path, "question.wav");
-  const samples = new Int16Array(SILENCE_SECONDS * SPEECH_RATE + speech.length);
-  samples.set(speech, SILENCE_SECONDS * SPEECH_RATE);
-  await writeFile(spoken, toWav(samples, SPEECH_RATE));
-  const voices = { STT: "openai", STT_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "test", TTS: "espeak" };
-  const env = { PARLEY_CONFIG: "test/fixtures/page/spoken/parley.config.ts", ...voices };
-  const page = starting.use(await PageWorld.start({ spoken, env }));
-  const ending = starting.move();
-  return Object.assign(page, { [Symbol.asyncDispose]: () => ending.disposeAsync() });
-});
+const world = forFile(() => startSpokenWorld({ folder: "spoken", heard: () => heard }));
 
 /**
  * A script that records the peak loudness of what the page plays, as a root mean square from 0 to 1. Its value is false
@@ -311,4 +284,39 @@ test("the volume is set and remembered, and the output device is selected", asyn
   await openPanel(page, "Settings");
   expect(await choice.inputValue()).toBe(id);
   expect(await accessibilityProblems(page)).toEqual([]);
+});
+
+test("push-to-talk can be chosen for an agent that listens all the time", async () => {
+  heard = QUESTION;
+  const page = await world.join();
+  world.model.script(() => reply([text("Forty-two.")]));
+  await openPanel(page, "Settings");
+  await page.getByRole("switch", { name: "Push-to-talk" }).check();
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  await page.getByRole("button", { name: "Microphone" }).click();
+  await page.getByRole("button", { name: "Hold to talk" }).and(page.locator(":focus")).waitFor();
+  await page.getByText("The agent: Ready").waitFor();
+
+  await page.keyboard.down(" ");
+  await page.getByText("The agent: Hearing you").waitFor();
+  await page.getByText("The agent: Listening").waitFor();
+  await page.keyboard.up(" ");
+
+  await page.locator(".message.user").getByText(QUESTION).waitFor();
+  await page.getByText("Forty-two.", { exact: true }).waitFor();
+  expect(await page.locator(".message.user").count()).toBe(1);
+});
+
+test("the choice of push-to-talk is remembered", async () => {
+  const page = await world.join();
+  const choice = page.getByRole("switch", { name: "Push-to-talk" });
+  await openPanel(page, "Settings");
+  await choice.check();
+  expect(await accessibilityProblems(page)).toEqual([]);
+
+  await page.reload();
+  await openPanel(page, "Settings");
+
+  await choice.waitFor();
+  expect(await choice.isChecked()).toBe(true);
 });

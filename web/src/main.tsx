@@ -1,6 +1,7 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
+import "@fontsource-variable/figtree/wght.css";
 import "./styles/base.css";
 import "./styles/talk.css";
 import "./styles/stage.css";

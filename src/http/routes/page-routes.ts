@@ -29,12 +29,13 @@ export function pageRoutes(app: HttpApp, { files, livekitUrl }: PageOptions): vo
     });
 }
 
-/** Allows scripts and styles only from our own files, and connections only to this server and LiveKit. */
+/** Allows scripts, styles and fonts only from our own files, and connections only to this server and LiveKit. */
 function contentPolicy(livekitUrl: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
+    "font-src 'self'",
     "img-src 'self' data:",
     "media-src 'self' blob:",
     `connect-src 'self' ${livekitSources(livekitUrl).join(" ")}`,

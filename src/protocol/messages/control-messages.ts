@@ -47,6 +47,8 @@ export const configurationSchema = v.object({
   listens: v.exactOptional(v.boolean()),
   /** From the worker: whether it speaks its answers. */
   speaks: v.exactOptional(v.boolean()),
+  /** From the worker: who says when a spoken turn begins and ends. With `manual`, the clients do. Absent means `auto`. */
+  turns: v.exactOptional(text),
   /** From the worker: the session's agent, for people. */
   agent: v.exactOptional(
     v.object({ name: text, description: v.exactOptional(text), suggestions: v.exactOptional(v.array(text)) }),

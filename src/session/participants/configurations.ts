@@ -18,7 +18,7 @@ import { waitForMcpTools } from "./wait-for-mcp-tools.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;
 const READ_WITHIN_MS = 250;
-const TEXT_ONLY = { listens: false, speaks: false } as const;
+const TEXT_ONLY = { listens: false, speaks: false, hasManualTurns: false } as const;
 const UNCHANGING: LiveTools = { prefixes: [], onChanged: () => () => {} };
 
 /** What people see of an agent. */
@@ -32,7 +32,7 @@ interface ConfigurationsOptions {
   readonly liveTools?: LiveTools | undefined;
   readonly outbox: Outbox;
   /** @defaultValue the session is text only */
-  readonly voice?: Pick<VoicePort, "listens" | "speaks"> | undefined;
+  readonly voice?: Pick<VoicePort, "listens" | "speaks" | "hasManualTurns"> | undefined;
   /** Returns the session's agent. @defaultValue the session has no agent to show */
   readonly agent?: (() => ShownAgent) | undefined;
   readonly participants: Pick<Participants, "clients" | "hosts">;
@@ -51,7 +51,7 @@ export class Configurations {
   readonly #serverTools: ReadonlyMap<string, ServerTool>;
   readonly #liveTools: LiveTools;
   readonly #outbox: Outbox;
-  readonly #voice: Pick<VoicePort, "listens" | "speaks">;
+  readonly #voice: Pick<VoicePort, "listens" | "speaks" | "hasManualTurns">;
   readonly #agent: ConfigurationsOptions["agent"];
   readonly #participants: ConfigurationsOptions["participants"];
   readonly #archive: ConfigurationsOptions["archive"];
@@ -93,9 +93,16 @@ export class Configurations {
       inputSchema: { type: "object" },
       ...(mcpServer !== undefined && { annotations: { mcpServer } }),
     }));
-    const { listens, speaks } = this.#voice;
+    const { listens, speaks, hasManualTurns } = this.#voice;
     const agent = this.#agent && toShown(this.#agent());
-    const body = { listens, speaks, ...(agent && { agent }), features: workerFeatures(), tools };
+    const body = {
+      listens,
+      speaks,
+      ...(hasManualTurns && { turns: "manual" }),
+      ...(agent && { agent }),
+      features: workerFeatures(),
+      tools,
+    };
     this.#outbox.post({ type: "configuration", body }, { to: [identity] });
   }
 

@@ -23,6 +23,7 @@ export function speakOnlyToListeners(
     isTwoWay: voice.isTwoWay,
     listens: voice.listens,
     speaks: voice.speaks,
+    hasManualTurns: voice.hasManualTurns,
     open: (answer) => (participants.hasListener ? open(answer) : undefined),
     prepare: (sentence, language) => (participants.hasListener ? voice.prepare(sentence, language) : () => {}),
     untilQuiet: (signal) => voice.untilQuiet(signal),

@@ -6,6 +6,8 @@ export interface VoicePort {
   readonly isTwoWay: boolean;
   readonly listens: boolean;
   readonly speaks: boolean;
+  /** Whether participants say themselves when a spoken turn begins and ends. */
+  readonly hasManualTurns: boolean;
   /**
    * Starts speaking an answer. Returns `undefined` if nobody is listening. Open the next answer only after this one has
    * ended.

@@ -17,6 +17,7 @@ export function observeVoice(voice: VoicePort, options: SpeechOptions): VoicePor
     isTwoWay: voice.isTwoWay,
     listens: voice.listens,
     speaks: voice.speaks,
+    hasManualTurns: voice.hasManualTurns,
     open: (answer) => openObserved(voice, answer, options),
     prepare: (sentence, language) => voice.prepare(sentence, language),
     untilQuiet: (signal) => voice.untilQuiet(signal),

@@ -1,11 +1,12 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
+import { deleteUnusedTitles } from "../sessions/session-titles.ts";
 import { withoutSummaryText } from "../turns/summaries.ts";
 
 /**
  * Deletes up to `limit` turns that began more than `days` ago, oldest first, with their blocks, calls, permissions and
  * commentaries. Also deletes ended rooms (with their webhooks), media from messages, and waiting messages of that age,
- * and the state of a session whose last turn was deleted.
+ * the state of a session whose last turn was deleted, and the titles of participants whose last turn was deleted.
  * Returns the number of deleted turns.
  *
  * While a worker serves a session, and for an hour after its lease has expired, turns that are running or have open
@@ -37,6 +38,7 @@ export async function deleteOldTurns(
   const sessionIds = [...new Set(deleted.map((turn) => turn.session_id))];
   if (sessionIds.length > 0) await deleteSummaries(sql, sessionIds);
   await deleteStates(sql, { days });
+  await deleteUnusedTitles(sql);
   await runQuery(sql`delete from media where call_id is null and created_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from session_rooms where ended_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from waiting_messages where created_at < now() - ${days} * interval '1 day'`);

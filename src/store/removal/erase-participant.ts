@@ -89,6 +89,7 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
   const grants = await remove(sql`delete from permission_grants where participant_identity = ${identity}`);
   const notes = await remove(sql`delete from commentaries where participant_identity = ${identity}`);
   const waitingMessages = await remove(sql`delete from waiting_messages where participant_identity = ${identity}`);
+  await remove(sql`delete from session_titles where participant_identity = ${identity}`);
   const memories = await deleteMemories(sql, { identity });
   const spending = await eraseSpending(sql, { identity });
   await remove(sql`update sessions set participant_identity = null where participant_identity = ${identity}`);

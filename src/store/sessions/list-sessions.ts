@@ -16,6 +16,8 @@ export interface ListedSession {
   readonly lastAt: number;
   /** The input of this participant's first turn. */
   readonly firstInput: readonly InputPart[];
+  /** What this participant calls the session, if anything. */
+  readonly title: string | null;
 }
 
 interface ListRequest {
@@ -36,9 +38,12 @@ export async function listSessions(sql: Sql, { identity, limit }: ListRequest): 
       limit ${limit}
     )
     select sessions.id, coalesce(former_conversation_id, conversation_id) as "conversationId", room, own.turns, first_at as "firstAt", last_at as "lastAt",
-      (select input from turns where turns.session_id = own.session_id and position = own.first) as "firstInput"
+      (select input from turns where turns.session_id = own.session_id and position = own.first) as "firstInput",
+      session_titles.title
     from own
     join sessions on sessions.id = own.session_id
+    left join session_titles
+      on session_titles.session_id = own.session_id and session_titles.participant_identity = ${identity}
     where room is not null
     order by last_at desc, sessions.id
   `);

@@ -98,9 +98,12 @@ export class UserSpeech {
     if (from && transcript.text !== "") this.#options.take({ type: "utterance", from, transcript });
   }
 
-  /** Drops what was said since the last utterance. */
+  /** Drops what was said since the last utterance. If words of it were passed on, takes them back with an empty text. */
   dismiss(): void {
     clearTimeout(this.#timer);
+    const from = this.#from;
+    if (from && this.#id !== undefined)
+      this.#options.take({ type: "transcript", from, transcript: this.#transcript(""), isFinal: false });
     this.#options.spoken();
     this.#isSoundOpen = false;
     this.#forget();

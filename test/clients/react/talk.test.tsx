@@ -147,6 +147,15 @@ test("recognized speech from a participant becomes that participant's message", 
   expect(states()).toEqual(["sent"]);
 });
 
+test("recognized speech that the worker drops is removed", async () => {
+  const room = await openTalk(<Talk />);
+  const heard = (id: string, text: string) => ({ type: "transcription", body: { id, text, final: false } }) as const;
+
+  await say(room, heard("u1", "Read"), heard("u1", ""), heard("u2", ""));
+
+  expect(talk.messages).toEqual([]);
+});
+
 test("another participant's words are shown as that participant's message", async () => {
   const room = await openTalk(<Talk />);
 

@@ -26,6 +26,15 @@ test("whether the worker listens and speaks is unknown until its Configuration a
   expect(voice).toMatchObject({ listens: false, speaks: true });
 });
 
+test("a page knows whether its participants say when a turn begins and ends", async () => {
+  const room = await openTalk(<Voice />);
+  expect(voice.hasManualTurns).toBe(false);
+
+  await say(room, { type: "configuration", body: { listens: true, turns: "manual" } });
+
+  expect(voice.hasManualTurns).toBe(true);
+});
+
 test("the agent's name, suggestions and tools are known once its Configuration arrives", async () => {
   const room = await openTalk(<Voice />);
   expect(agent).toEqual({ name: undefined, description: undefined, suggestions: [], tools: [] });

@@ -21,6 +21,7 @@ async function builtPage(folder: string): Promise<void> {
   await mkdir(join(folder, "assets"));
   await writeFile(join(folder, "index.html"), "<!doctype html><title>Parley</title>");
   await writeFile(join(folder, "assets/index-1.js"), "export {};");
+  await writeFile(join(folder, "assets/font-1.woff2"), "");
 }
 
 test("the page's policy allows only the page's origin and LiveKit", async () => {
@@ -34,7 +35,7 @@ test("the page's policy allows only the page's origin and LiveKit", async () => 
   expect(body).toContain("<title>Parley</title>");
   expect(headers["content-type"]).toBe("text/html; charset=utf-8");
   const policy = String(headers["content-security-policy"]);
-  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self';");
   expect(policy).toContain("connect-src 'self' ws://127.0.0.1:7880 http://127.0.0.1:7880;");
   expect(policy).toContain("frame-ancestors 'none'");
   expect(policy).not.toContain("unsafe");
@@ -65,6 +66,8 @@ test("a browser requests the page each time and caches its files", async () => {
   expect(again.statusCode).toBe(304);
   expect(script.headers["cache-control"]).toBe("max-age=31536000, immutable");
   expect(script.headers["content-type"]).toBe("text/javascript; charset=utf-8");
+  const font = await app.inject({ url: "/assets/font-1.woff2" });
+  expect(font.headers["content-type"]).toBe("font/woff2");
 });
 
 test("no request path leads to another file", async () => {

@@ -30,6 +30,7 @@ const broken = (change: Partial<SpokenAnswer>): VoicePort => {
     isTwoWay: voice.isTwoWay,
     listens: voice.listens,
     speaks: voice.speaks,
+    hasManualTurns: voice.hasManualTurns,
     untilQuiet: voice.untilQuiet,
     setInterruptible: voice.setInterruptible,
     prepare: voice.prepare,

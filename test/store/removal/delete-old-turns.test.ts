@@ -5,6 +5,7 @@ import { insertMedia, loadMedia } from "../../../src/store/media.ts";
 import { releaseLease } from "../../../src/store/sessions/leases.ts";
 import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
 import { storeStateChange } from "../../../src/store/sessions/session-state.ts";
+import { setTitle } from "../../../src/store/sessions/session-titles.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { insertSummary, loadSummary } from "../../../src/store/turns/summaries.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
@@ -45,6 +46,25 @@ test("older turns are deleted with everything in them, in batches, oldest first"
     select (select count(*)::int from turn_blocks) as blocks, (select count(*)::int from tool_calls) as calls
   `;
   expect(left).toEqual({ blocks: 2, calls: 2 });
+});
+
+test("a participant's title for a session is deleted with their last turn in it", async () => {
+  const { sql } = database;
+  const writer = await storedSession(sql);
+  const { sessionId } = writer.lease;
+  const turns = ["ann", "ben"].map((participantIdentity) => newTurn({ participantIdentity }));
+  for (const turn of turns) {
+    await insertTurn(writer, turn);
+    await finishTurn(writer, { turnId: turn.id, state: "completed" });
+    await setTitle(sql, { sessionId, identity: turn.participantIdentity, title: "Dinner" });
+  }
+  await sql`update turns set created_at = now() - interval '40 days' where id = ${turns[0]?.id ?? ""}`;
+
+  await deleteOldTurns(sql, { days: 30, limit: 10 });
+
+  expect(await sql`select participant_identity from session_titles where session_id = ${sessionId}`).toEqual([
+    { participant_identity: "ben" },
+  ]);
 });
 
 test("a session's state is deleted with its last turn, unless a worker serves the session", async () => {

@@ -6,6 +6,7 @@ export class FakeVoice implements VoicePort {
   readonly isTwoWay = true;
   readonly listens = true;
   readonly speaks = true;
+  readonly hasManualTurns = false;
   /** In order: the answer's words, and asides in brackets. A dash ends an aside that was cut off. */
   readonly said: string[] = [];
   /** How long an aside lasts. */

@@ -37,6 +37,21 @@ test("recognized text grows under one id until it is complete", () => {
   expect(spoken).toEqual([{ fromAt: 100, toAt: 900 }]);
 });
 
+test("words that were passed on are taken back when they are dropped", () => {
+  const { speech, take, partial, whole } = recordSpeech();
+  speech.dismiss();
+  take("What time", true);
+  speech.dismiss();
+  take("Stop", true);
+  speech.complete("Stop");
+
+  const [first, dropped, next] = partial;
+  expect(partial.map(([, text]) => text)).toEqual(["What time", "", "Stop"]);
+  expect(dropped?.[0]).toBe(first?.[0]);
+  expect(next?.[0]).not.toBe(first?.[0]);
+  expect(whole.map(([, text]) => text)).toEqual(["Stop"]);
+});
+
 test("the next utterance has another id", () => {
   const { speech, take, whole } = recordSpeech();
   take("One.", true);

@@ -4,6 +4,7 @@ import { setSwitch } from "../device/switches.ts";
 import { toVisible } from "../shared/exact-json.ts";
 import { type Folder, fromFiles, hasPicker, pickFolder } from "./folder.ts";
 import { shareFolder, useSharedFolder } from "./shared-folder.ts";
+import { Problem } from "../shared/problem.tsx";
 
 /** Lets the person choose a folder on this device for the agent to read. */
 export function FolderChoice(): ReactNode {
@@ -34,11 +35,7 @@ export function FolderChoice(): ReactNode {
           "Choose a folder to let the agent read it."
         )}
       </p>
-      {problem !== undefined && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <p className="row">
         <button type="button" onClick={choose}>
           {folder ? "Choose another" : "Choose a folder"}

@@ -36,6 +36,10 @@ export function loadRooms(): readonly string[] {
   return read<readonly string[]>(localStorage, ROOMS) ?? [];
 }
 
+export function forgetRoom(room: string): void {
+  localStorage.setItem(ROOMS, JSON.stringify(loadRooms().filter((each) => each !== room)));
+}
+
 /** Whether this person wants to talk in this tab, and not only to type. Survives a reload. */
 export function wantsMicrophone(): boolean {
   return sessionStorage.getItem(WANTED) === "on";

@@ -1,7 +1,10 @@
 import { type ReactNode, useRef, useState } from "react";
 import { type About, type JoinError, type JoinedTalk, joinTalk, newRoom, toJoinError } from "./join-talk.ts";
+import { MicrophoneCheck } from "./microphone-check.tsx";
 import { MoreFields } from "./more-fields.tsx";
 import { loadName, loadRooms, wantMicrophone } from "./browser-storage.ts";
+import { ExactText } from "../shared/exact-text.tsx";
+import { Problem } from "../shared/problem.tsx";
 
 interface JoinFormProps {
   readonly onJoined: (talk: JoinedTalk) => void;
@@ -62,6 +65,7 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
             required
             maxLength={128}
             autoComplete="nickname"
+            dir="auto"
             autoFocus
           />
         </label>
@@ -77,17 +81,14 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
             />
           </label>
         )}
-        {failure !== undefined && (
-          <p className="problem" role="alert">
-            {failure.message}
-          </p>
-        )}
+        <Problem text={failure?.message} />
         <button className="primary talk-button" disabled={isJoining}>
           {isJoining ? "Joining …" : "Start talking"}
         </button>
         <button type="button" disabled={isJoining} onClick={() => void join(false)}>
           Only type
         </button>
+        <MicrophoneCheck />
         <details className="more" open={isMoreShown} onToggle={({ currentTarget }) => setMoreShown(currentTarget.open)}>
           <summary>More</summary>
           <label className="field">
@@ -122,7 +123,7 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
                       setMoreShown(true);
                     }}
                   >
-                    {each}
+                    <ExactText>{each}</ExactText>
                   </button>
                 </li>
               ))}

@@ -32,6 +32,7 @@ export function MoreFields({ about, onChange }: MoreFieldsProps): ReactNode {
         placeholder={example}
         pattern={pattern}
         spellCheck={false}
+        dir="auto"
       />
     </label>
   ));

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { saveFile } from "../shared/save-file.ts";
 import { loadTranscript } from "../shared/worker-api.ts";
+import { Problem } from "../shared/problem.tsx";
 
 /** Saves this conversation as a file. */
 export function Download(): ReactNode {
@@ -25,11 +26,7 @@ export function Download(): ReactNode {
           JSON
         </button>
       </p>
-      {problem !== undefined && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
     </section>
   );
 }

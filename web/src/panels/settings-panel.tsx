@@ -6,6 +6,7 @@ import { Grants } from "../permissions/grants.tsx";
 import { LoudspeakerChoice } from "../voice/loudspeaker-choice.tsx";
 import { Switch } from "../shared/switch.tsx";
 import { MicrophoneChoice } from "../voice/microphone-choice.tsx";
+import { PushToTalkChoice } from "../voice/push-to-talk-choice.tsx";
 import { NotifyChoice } from "./notify-choice.tsx";
 import { setDeveloperView, useDeveloperView } from "./developer/developer-view.ts";
 
@@ -17,6 +18,7 @@ export function SettingsPanel(): ReactNode {
       <section>
         <h3>Sound</h3>
         <MicrophoneChoice />
+        <PushToTalkChoice />
         <LoudspeakerChoice />
       </section>
       <section>

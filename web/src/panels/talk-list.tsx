@@ -1,18 +1,9 @@
 import { useParley } from "@parley/react";
 import { type ReactNode, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { toVisible } from "../shared/exact-json.ts";
 import { readJson } from "../shared/worker-api.ts";
 import { useRecord } from "../shared/use-record.tsx";
-
-/** A session in the response of `GET /sessions`. */
-interface Talk {
-  readonly id: string;
-  readonly room: string;
-  readonly turns: number;
-  readonly lastAt: number;
-  readonly firstSaid: string;
-}
+import { type Talk, TalkRow, titleOf } from "./talk-row.tsx";
 
 const loadTalks = (token: string) => readJson<readonly Talk[]>(token, "/sessions");
 
@@ -23,8 +14,11 @@ export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }
   const { value: talks = [], problem, reload } = useRecord(token, loadTalks);
   useEffect(() => parley?.on("answer_end", () => void reload()), [reload, parley]);
   const [sought, setSought] = useState("");
+  const [done, setDone] = useState("");
   const wanted = sought.trim().toLowerCase();
-  const shown = talks.filter((talk) => `${talk.firstSaid} ${talk.room}`.toLowerCase().includes(wanted));
+  const shown = talks.filter((talk) =>
+    `${titleOf(talk)} ${talk.firstSaid} ${talk.room}`.toLowerCase().includes(wanted),
+  );
   return (
     <section>
       <h3>Your conversations</h3>
@@ -33,32 +27,26 @@ export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }
       {talks.length > 0 && (
         <label className="field">
           Search
-          <input type="search" value={sought} onChange={({ target: { value } }) => setSought(value)} />
+          <input type="search" dir="auto" value={sought} onChange={({ target: { value } }) => setSought(value)} />
         </label>
       )}
       <ul className="talks">
         {shown.map((talk) => (
-          <li key={talk.id}>
-            <button
-              type="button"
-              title={`Room ${toVisible(talk.room)}`}
-              aria-current={talk.room === room}
-              disabled={talk.room === room}
-              onClick={() => onOpen(talk.room)}
-            >
-              <strong dir="auto">{toVisible(talk.firstSaid || talk.room)}</strong>
-              <small>
-                {toWhen(talk.lastAt)}
-                {talk.room === room && ", open now"}
-              </small>
-            </button>
-          </li>
+          <TalkRow
+            key={talk.id}
+            talk={talk}
+            isOpen={talk.room === room}
+            onOpen={() => onOpen(talk.room)}
+            onChanged={(what) => {
+              setDone(what);
+              void reload();
+            }}
+          />
         ))}
       </ul>
+      <p className="visually-hidden" role="status">
+        {done}
+      </p>
     </section>
   );
-}
-
-function toWhen(at: number): string {
-  return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

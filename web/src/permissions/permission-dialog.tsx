@@ -7,6 +7,7 @@ import { useRoomValue } from "../shared/use-room-value.ts";
 import { toTitle } from "../tools/describe-call.ts";
 import { AnswerTime } from "./answer-time.tsx";
 import { LongArguments } from "./long-arguments.tsx";
+import { Problem } from "../shared/problem.tsx";
 
 /**
  * How long a yes is ignored after a request has appeared: an earlier key press or click was meant for something else on
@@ -133,11 +134,7 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
           }}
         />
       </label>
-      {(failure ?? problem) !== undefined && (
-        <p className="problem" role="alert">
-          {failure ?? problem}
-        </p>
-      )}
+      <Problem text={failure ?? problem} />
       <div className="row answers">
         <button
           type="button"

@@ -9,7 +9,7 @@ import { ModelProblem } from "./model-problem.tsx";
 import { useIsUnreachable } from "./reachability.tsx";
 import { type MicrophoneProblem, useMicrophone } from "../voice/microphone-state.ts";
 
-const MICROPHONE: Readonly<Record<MicrophoneProblem, string>> = {
+export const MICROPHONE_PROBLEMS: Readonly<Record<MicrophoneProblem, string>> = {
   denied: "The browser does not let this page use the microphone. Allow it next to the address, then try again.",
   missing: "There is no microphone. Connect one, or type instead.",
   nobody_listens: "No agent is listening to your microphone, so it was turned off. Type instead, or try again.",
@@ -55,7 +55,7 @@ export function Problems({ onRejoin }: { readonly onRejoin: () => void }): React
       {isOnline && hadAgent && !isConnected && reason === undefined && (
         <p className="problem">The agent has left. Another agent is joining, and the conversation will continue.</p>
       )}
-      {microphone !== undefined && <p className="problem">{MICROPHONE[microphone]}</p>}
+      {microphone !== undefined && <p className="problem">{MICROPHONE_PROBLEMS[microphone]}</p>}
       {isOnline && !hasSound && (
         <p className="problem">
           The browser does not play sound until you allow it.{" "}

@@ -3,7 +3,8 @@ import { recordWorkerTime } from "./worker-clock.ts";
 
 /** Sends a request with the room's token. Rejects with the worker's error message. */
 export async function request(token: string, path: string, init: RequestInit = {}): Promise<Response> {
-  const response = await fetch(path, { ...init, headers: { authorization: `Bearer ${token}` } });
+  const type = init.body === undefined ? {} : { "content-type": "application/json" };
+  const response = await fetch(path, { ...init, headers: { ...type, authorization: `Bearer ${token}` } });
   recordWorkerTime(response);
   if (response.ok) return response;
   const { error } = (await response.json().catch(() => ({}))) as { error?: string };

@@ -3,7 +3,7 @@ import { RoomEvent } from "livekit-client";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { useIsUnreachable } from "../problems/reachability.tsx";
 import { useRoomValue } from "../shared/use-room-value.ts";
-import { useIsMicrophoneOn } from "../voice/microphone-state.ts";
+import { useIsMicrophoneOpen } from "../voice/microphone-state.ts";
 
 export type ShownState = AgentState | "ready" | "hearing";
 
@@ -14,7 +14,7 @@ const SPEAKER_EVENTS = [RoomEvent.ActiveSpeakersChanged];
 /** Returns what the agent is doing, as this person sees it. */
 export function useShownState(): ShownState {
   const { liveKit, identity } = useJoinedTalk();
-  const isOn = useIsMicrophoneOn();
+  const isHearing = useIsMicrophoneOpen();
   const isLoud = useRoomValue(liveKit, SPEAKER_EVENTS, ({ localParticipant }) => localParticipant.isSpeaking);
   const { state: agentState } = useAgentState();
   const isAsked = useToolCalls().some(
@@ -22,6 +22,6 @@ export function useShownState(): ShownState {
   );
   const seen = agentState === "using_tool" && isAsked ? "waiting_for_permission" : agentState;
   const state = useIsUnreachable() ? "disconnected" : seen;
-  if (isOn && isLoud && HEARING.includes(state)) return "hearing";
-  return state === "listening" && !isOn ? "ready" : state;
+  if (isHearing && isLoud && HEARING.includes(state)) return "hearing";
+  return state === "listening" && !isHearing ? "ready" : state;
 }

@@ -8,6 +8,7 @@ import { AttachedFiles } from "./attached-files.tsx";
 import { keepThumbnails } from "./message/sent-pictures.ts";
 import { useAttachments } from "./use-attachments.ts";
 import { ButtonLabel } from "./button-label.tsx";
+import { Problem } from "../shared/problem.tsx";
 
 const ICONS = {
   quiet: "M4 9.5v5h3.5L12 18.5v-13L7.5 9.5Zm12 0 5 5m0-5-5 5",
@@ -58,11 +59,7 @@ export function Composer(): ReactNode {
       }}
     >
       <AttachedFiles files={files} onRemove={remove} />
-      {problem !== undefined && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <Microphone />
       <Loudspeaker />
       <AttachButton onChosen={(chosen) => void add(chosen)} />

@@ -1,22 +1,30 @@
-import { createAudioAnalyser, type LocalAudioTrack, type Room, Track } from "livekit-client";
+import { createAudioAnalyser, type LocalAudioTrack } from "livekit-client";
 import { type ReactNode, useEffect, useRef } from "react";
 
 const EVERY_MS = 80;
+/** The level of quiet speech. Noise of a microphone in a silent room stays below. */
+const AUDIBLE = 0.05;
 
-/** The microphone's level. Updated without React, because it changes twelve times a second. */
-export function LevelMeter({ room }: { readonly room: Room }): ReactNode {
+interface LevelMeterProps {
+  readonly track: LocalAudioTrack;
+  /** Called when the level is that of speech, possibly often. */
+  readonly onSound?: () => void;
+}
+
+/** A microphone's level. Updated without React, because it changes twelve times a second. */
+export function LevelMeter({ track, onSound }: LevelMeterProps): ReactNode {
   const meter = useRef<HTMLMeterElement>(null);
   useEffect(() => {
-    const track = room.localParticipant.getTrackPublication(Track.Source.Microphone)?.track;
-    if (!track) return undefined;
-    const { calculateVolume, cleanup } = createAudioAnalyser(track as LocalAudioTrack, { cloneTrack: true });
+    const { calculateVolume, cleanup } = createAudioAnalyser(track, { cloneTrack: true });
     const timer = setInterval(() => {
-      if (meter.current) meter.current.value = calculateVolume();
+      const level = calculateVolume();
+      if (meter.current) meter.current.value = level;
+      if (level > AUDIBLE) onSound?.();
     }, EVERY_MS);
     return () => {
       clearInterval(timer);
       void cleanup();
     };
-  }, [room]);
+  }, [track, onSound]);
   return <meter className="level" ref={meter} min={0} max={1} value={0} aria-label="Microphone level" />;
 }

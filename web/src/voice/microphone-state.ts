@@ -1,4 +1,4 @@
-import { type Room, RoomEvent } from "livekit-client";
+import { type Room, RoomEvent, Track } from "livekit-client";
 import { useCallback, useSyncExternalStore } from "react";
 import { wantMicrophone } from "../join/browser-storage.ts";
 import { watchedValue } from "../shared/watched-value.ts";
@@ -20,6 +20,10 @@ const isOnNow = watchedValue(false);
 /** Whether the page's microphone is on. */
 export const useIsMicrophoneOn = isOnNow.use;
 
+const isOpenNow = watchedValue(false);
+/** Whether the page's microphone is on and lets sound through. */
+export const useIsMicrophoneOpen = isOpenNow.use;
+
 /** The microphone in one room: whether it is on, and why it does not work. */
 class Microphone {
   state = OFF;
@@ -27,6 +31,8 @@ class Microphone {
   readonly #listeners = new Set<() => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isSubscribed = false;
+  /** Whether the microphone lets sound through while it is on. */
+  #isOpen = true;
 
   constructor(room: Room) {
     this.#room = room;
@@ -35,6 +41,23 @@ class Microphone {
       clearTimeout(this.#timer);
     });
     room.on(RoomEvent.Disconnected, () => this.#set(OFF));
+    // Another device has a track of its own.
+    room.on(RoomEvent.ActiveDeviceChanged, () => this.#gate());
+  }
+
+  /**
+   * Lets sound through, or replaces it by silence. Unlike turning the microphone off, this takes effect at once, so that
+   * no first word is lost.
+   */
+  open(isOpen: boolean): void {
+    this.#isOpen = isOpen;
+    this.#gate();
+    isOpenNow.set(this.state.isOn && isOpen);
+  }
+
+  #gate(): void {
+    const track = this.#room.localParticipant.getTrackPublication(Track.Source.Microphone)?.track;
+    if (track && !track.isMuted) track.mediaStreamTrack.enabled = this.#isOpen;
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -47,6 +70,7 @@ class Microphone {
     this.#set({ isStarting: isOn, problem: undefined });
     try {
       await this.#room.localParticipant.setMicrophoneEnabled(isOn);
+      this.#gate();
       this.#set({ isOn, isStarting: false });
       if (!isOn || this.#isSubscribed) return;
       this.#timer = setTimeout(() => void this.#giveUp(), SUBSCRIBED_WITHIN_MS);
@@ -64,6 +88,7 @@ class Microphone {
   #set(change: Partial<MicrophoneState>): void {
     this.state = { ...this.state, ...change };
     isOnNow.set(this.state.isOn);
+    isOpenNow.set(this.state.isOn && this.#isOpen);
     for (const listener of this.#listeners) listener();
   }
 }
@@ -76,7 +101,13 @@ function microphoneOf(room: Room): Microphone {
   return known;
 }
 
-export function useMicrophone(room: Room): MicrophoneState & { readonly turn: (isOn: boolean) => void } {
+interface UsedMicrophone extends MicrophoneState {
+  readonly turn: (isOn: boolean) => void;
+  /** Lets sound through, or replaces it by silence, while the microphone is on. */
+  readonly open: (isOpen: boolean) => void;
+}
+
+export function useMicrophone(room: Room): UsedMicrophone {
   const microphone = microphoneOf(room);
   const state = useSyncExternalStore(microphone.subscribe, () => microphone.state);
   const turn = useCallback(
@@ -86,10 +117,11 @@ export function useMicrophone(room: Room): MicrophoneState & { readonly turn: (i
     },
     [microphone],
   );
-  return { ...state, turn };
+  const open = useCallback((isOpen: boolean) => microphone.open(isOpen), [microphone]);
+  return { ...state, turn, open };
 }
 
-function problemOf(error: unknown): MicrophoneProblem {
+export function problemOf(error: unknown): MicrophoneProblem {
   const name = error instanceof Error ? error.name : "";
   if (name === "NotAllowedError") return "denied";
   return name === "NotFoundError" || name === "OverconstrainedError" ? "missing" : "failed";

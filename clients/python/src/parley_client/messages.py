@@ -179,6 +179,7 @@ class Configuration(Body):
     device: Any = None
     listens: bool | None = None
     speaks: bool | None = None
+    turns: str | None = None
     agent: Json | None = None
     features: list[str] | None = None
     tools: list[Json] | None = None

@@ -18,7 +18,7 @@ const FEATURES = ["blocks", "tool_call_state", "permissions"];
 type Room = Parameters<typeof connect>[0];
 
 /** What the worker has announced: its voice, its agent and its tools. */
-type Announced = Pick<MessageBody<"configuration">, "listens" | "speaks" | "agent" | "tools">;
+type Announced = Pick<MessageBody<"configuration">, "listens" | "speaks" | "turns" | "agent" | "tools">;
 type AnyTool = ClientTool<never>;
 
 /**

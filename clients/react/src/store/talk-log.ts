@@ -105,6 +105,8 @@ export class TalkLog extends ObservableStore {
   }
 
   #hear({ id, text, final, participant }: MessageBody<"transcription">): void {
+    // The worker has dropped what was said.
+    if (text === "" && !final) return this.#remove(id);
     if (!this.#messages.has(id)) this.#addUser(id, text, "open", participant);
     this.#change(id, (known) => ({ ...known, parts: [asText(text)], state: final ? "sent" : "open" }));
   }
@@ -145,6 +147,12 @@ export class TalkLog extends ObservableStore {
     this.#messages.set(message.id, message);
     const { id, role, from } = message;
     this.#entries = [...this.#entries, { id, role, ...(from !== undefined && { from }) }];
+    this.changed();
+  }
+
+  #remove(id: string): void {
+    if (!this.#messages.delete(id)) return;
+    this.#entries = this.#entries.filter((entry) => entry.id !== id);
     this.changed();
   }
 

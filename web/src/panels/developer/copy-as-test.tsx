@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { useJoinedTalk } from "../../join/joined-talk.tsx";
 import { loadScenario } from "../../shared/worker-api.ts";
+import { Problem } from "../../shared/problem.tsx";
 
 /** Copies the conversation as a test for `parley test`. */
 export function CopyAsTest(): ReactNode {
@@ -28,11 +29,7 @@ export function CopyAsTest(): ReactNode {
       <p className="hint" role="status">
         {isCopied && "Copied. Save it to a file whose name ends in .talk.yaml, then run npm run parley -- test."}
       </p>
-      {problem !== undefined && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
     </section>
   );
 }

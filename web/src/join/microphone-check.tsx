@@ -1,0 +1,59 @@
+import { createLocalAudioTrack, type LocalAudioTrack } from "livekit-client";
+import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { MICROPHONE_PROBLEMS } from "../problems/problems.tsx";
+import { Problem } from "../shared/problem.tsx";
+import { LevelMeter } from "../voice/level-meter.tsx";
+import { type MicrophoneProblem, problemOf } from "../voice/microphone-state.ts";
+
+/**
+ * Shows before joining whether the microphone hears the person. Opens the microphone only when asked to, because the
+ * agent may be one that cannot hear. Nothing is sent.
+ */
+export function MicrophoneCheck(): ReactNode {
+  const [isChecking, setChecking] = useState(false);
+  const [track, setTrack] = useState<LocalAudioTrack>();
+  const [isHeard, setHeard] = useState(false);
+  const [problem, setProblem] = useState<MicrophoneProblem>();
+  const onSound = useCallback(() => setHeard(true), []);
+  useEffect(() => {
+    if (!isChecking) return undefined;
+    let opened: LocalAudioTrack | undefined;
+    let isOver = false;
+    createLocalAudioTrack().then(
+      (microphone) => {
+        opened = microphone;
+        if (isOver) microphone.stop();
+        else setTrack(microphone);
+      },
+      (error: unknown) => {
+        setProblem(problemOf(error));
+        setChecking(false);
+      },
+    );
+    return () => {
+      isOver = true;
+      opened?.stop();
+      setTrack(undefined);
+      setHeard(false);
+    };
+  }, [isChecking]);
+  return (
+    <div className="microphone-check">
+      <button
+        type="button"
+        className="quiet"
+        onClick={() => {
+          setProblem(undefined);
+          setChecking(!isChecking);
+        }}
+      >
+        {isChecking ? "End the check" : "Check the microphone"}
+      </button>
+      {track && <LevelMeter track={track} onSound={onSound} />}
+      <p className="hint" role="status">
+        {track && (isHeard ? "Your microphone hears you." : "Say something.")}
+      </p>
+      <Problem text={problem && MICROPHONE_PROBLEMS[problem]} />
+    </div>
+  );
+}
