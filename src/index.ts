@@ -9,6 +9,7 @@ export {
   type LocalTime,
 } from "./agent/agent-session.ts";
 export { type Agent, type AgentDefinition, defineAgent } from "./agent/define-agent.ts";
+export { type Listen, type OneOrMore, type Speak, type VoiceSession } from "./agent/plugins/speech-plugins.ts";
 export {
   type HookContext,
   type LiveHookContext,

@@ -73,8 +73,9 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
       ["src/worker/telemetry"],
     ]),
   ),
-  // In `speech`, only the model, which has a package of its own.
+  // In `agent`, only the types of plugins. In `speech`, only the model, which has a package of its own.
   "@livekit/*": [
+    "agent/plugins",
     "livekit",
     "session",
     "voice",

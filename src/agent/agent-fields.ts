@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { AgentSession } from "./agent-session.ts";
 import { hookFields } from "./hooks.ts";
+import { speechPluginFields } from "./plugins/speech-plugins.ts";
 import { thinkingSchema } from "./thinking.ts";
 import { turnHookFields } from "./turn-hooks.ts";
 
@@ -160,6 +161,7 @@ export const agentSchema = z.strictObject({
     .strictObject({
       /** The provider's name of the agent's voice. Overrides TTS_VOICE. */
       name: z.string().min(1).exactOptional(),
+      ...speechPluginFields,
       /** Overrides `voice.thinking`. */
       thinking: thinkingSchema.exactOptional(),
     })

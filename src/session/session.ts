@@ -47,6 +47,7 @@ export class Session {
     const participants = this.#participants;
     const core = createCore(options, participants, (event) => this.#emit(event));
     this.#core = core;
+    if (agents) agents.languageOf = (identity) => participants.get(identity)?.language;
     this.#configurations = new Configurations({
       ...core,
       liveTools: options.liveTools,

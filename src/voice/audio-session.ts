@@ -1,6 +1,7 @@
 import { type ReadableStream, TransformStream } from "node:stream/web";
 import { llm, type stt, voice } from "@livekit/agents";
 import type { AudioFrame, Room } from "@livekit/rtc-node";
+import { isRecord } from "../lib/json.ts";
 import { startInRoom } from "../livekit/agent-session.ts";
 import { playedSeconds } from "../livekit/audio-output.ts";
 import { type RoomListener, TRANSCRIPT_TIMEOUT_MS } from "./listen/room-listener.ts";
@@ -8,6 +9,7 @@ import type { OpenRecognizer, Recognized } from "./listen/speaker-streams.ts";
 import { SILENCE_DELAY_MS } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
+import { namedError } from "./providers/plugin-error.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
 import type { VoiceSettings } from "./voice-settings.ts";
 
@@ -53,7 +55,9 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     },
     onUserTurn: (text) => listener?.complete(text),
   });
-  session.on(voice.AgentSessionEventTypes.Error, ({ error }) => onProblem("recognition failed", error));
+  session.on(voice.AgentSessionEventTypes.Error, ({ error }) =>
+    onProblem("recognition failed", recognitionError(error)),
+  );
   if (audio) session.output.audio = audio.output;
   audio?.output.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (ended: voice.PlaybackFinishedEvent) =>
     player.handlePlaybackFinished(ended),
@@ -82,7 +86,7 @@ function sessionOptions({ listener, settings }: AudioSessionOptions): voice.Agen
   return {
     llm: new NoModel(),
     vad: listener?.createVad() ?? null,
-    ...(listener && { stt: listener.recognizer }),
+    ...(listener?.recognizer && { stt: listener.recognizer }),
     userAwayTimeout: null,
     // The player removes markup itself, so that captions keep the original sentences.
     ttsTextTransforms: null,
@@ -166,6 +170,11 @@ class NoModel extends llm.LLM {
   override chat(): llm.LLMStream {
     throw new TypeError("AgentSession called its model, but only the turn engine may call a model");
   }
+}
+
+/** LiveKit's event is not an error, but contains one, and the recognizer's name. */
+function recognitionError(event: unknown): unknown {
+  return isRecord(event) && "error" in event ? namedError(String(event["label"]), event["error"]) : event;
 }
 
 /** Drops the events that may not pass. */

@@ -10,7 +10,8 @@ import { type AudioSession, startAudioSession } from "./audio-session.ts";
 import { RoomListener, type RoomListenerOptions } from "./listen/room-listener.ts";
 import { AwaitedPlayer, type Player } from "./speak/player.ts";
 import { PreparedSynthesizer } from "./speak/prepared-synthesizer.ts";
-import type { Synthesizer } from "./providers/synthesizer.ts";
+import type { SessionSpeech } from "./plugins/session-speech.ts";
+import type { Synthesizer, VoiceChoice } from "./providers/synthesizer.ts";
 import { toSpeakable } from "./speak/speakable.ts";
 import { SpokenPart } from "./speak/spoken-part.ts";
 import { Thinking } from "./speak/thinking.ts";
@@ -18,12 +19,13 @@ import type { VoiceSettings } from "./voice-settings.ts";
 
 export interface RoomVoiceOptions extends Pick<RoomListenerOptions, "endOfTurnModel"> {
   readonly room: Room;
-  /** Undefined: the agent listens to nobody and subscribes to no microphones. */
-  readonly stt: RoomListenerOptions["stt"] | undefined;
-  /** Undefined: the agent does not speak and publishes no track. */
-  readonly synthesizer: Synthesizer | undefined;
-  /** Returns the name of the current agent's voice. */
-  readonly voiceName: () => string | undefined;
+  /**
+   * Without a recognizer, the agent listens to nobody and subscribes to no microphones. Without a synthesizer, it does
+   * not speak and publishes no track.
+   */
+  readonly speech: SessionSpeech;
+  /** Returns the voice of the current agent. @defaultValue the default voice */
+  readonly ownVoice: () => VoiceChoice | undefined;
   /** Returns the current agent's `voice.thinking`, if it has one of its own. */
   readonly thinking: () => ThinkingSetting | undefined;
   readonly settings: VoiceSettings;
@@ -54,7 +56,8 @@ export class RoomVoice implements VoicePort {
   /** Must be called before the room is connected. */
   constructor(options: RoomVoiceOptions) {
     this.#options = options;
-    const { room, synthesizer, stt } = options;
+    const { room, speech } = options;
+    const { synthesizer } = speech;
     this.#synthesizer = synthesizer && new PreparedSynthesizer(synthesizer);
     this.#audio =
       synthesizer &&
@@ -67,10 +70,9 @@ export class RoomVoice implements VoicePort {
       });
     this.#thinking = this.#audio && synthesizer && this.#createThinking(this.#audio, synthesizer);
     this.#listener =
-      stt &&
+      (speech.listens || undefined) &&
       new RoomListener({
         ...options,
-        stt,
         isHeldBack: () => this.#session?.player.isHeldBack ?? false,
         isTelling: () => this.#session?.player.isTelling ?? false,
         onSpeaker: () => void this.#start(),
@@ -97,7 +99,7 @@ export class RoomVoice implements VoicePort {
   /** Call this once the room is connected. */
   start(): void {
     this.#audio?.start();
-    void this.#thinking?.prepare({ language: undefined, voice: this.#options.voiceName() });
+    void this.#thinking?.prepare({ language: undefined, voice: this.#options.ownVoice() });
     this.#listener?.start();
   }
 
@@ -110,7 +112,7 @@ export class RoomVoice implements VoicePort {
     const playing = hasListener && haveAllSubscribed ? this.#session?.player : undefined;
     const ready = hasListener ? this.#audio.untilAllSubscribed() : undefined;
     const player = playing ?? new AwaitedPlayer(this.#whenPlayerReady(this.#audio, ready));
-    return new AnswerSpeech(player, answer, { voiceName: this.#options.voiceName, thinking: this.#thinking });
+    return new AnswerSpeech(player, answer, { voiceName: this.#options.ownVoice, thinking: this.#thinking });
   }
 
   prepare(sentence: string, language: string | undefined): () => void {
@@ -119,7 +121,7 @@ export class RoomVoice implements VoicePort {
     return this.#synthesizer.prepare(
       toSpeakable(sentence, { language, pronounce }),
       language,
-      this.#options.voiceName(),
+      this.#options.ownVoice(),
     );
   }
 
@@ -140,6 +142,7 @@ export class RoomVoice implements VoicePort {
     await this.#session?.close();
     await this.#thinking?.close();
     await this.#audio?.close();
+    await this.#options.speech.close();
   }
 
   #createThinking({ output }: AgentAudio, synthesizer: Synthesizer): Thinking {
@@ -175,12 +178,16 @@ export class RoomVoice implements VoicePort {
 
   async #startSession(): Promise<void> {
     if (this.#isClosed) return;
-    const { logger } = this.#options;
+    const { logger, speech } = this.#options;
+    const recognizer = this.#listener && (await speech.openRecognizer());
+    if (this.#isClosed) return;
+    if (recognizer) this.#listener?.use(recognizer);
+    const listener = recognizer && this.#listener;
     const started = await startAudioSession({
       ...this.#options,
       synthesizer: this.#synthesizer,
       audio: this.#audio,
-      listener: this.#listener,
+      listener,
       onProblem: (what, error) => logger.warn({ what, error }, "voice error"),
     });
     const { session, player } = started;
@@ -197,7 +204,7 @@ export class RoomVoice implements VoicePort {
       this.#hasEnded = true;
     });
     this.#session = started;
-    this.#listener?.open(started);
+    listener?.open(started);
   }
 
   /**
@@ -207,8 +214,8 @@ export class RoomVoice implements VoicePort {
   #sayNotUnderstood(): void {
     const { notUnderstood } = this.#options.settings;
     if (notUnderstood === "" || !this.#session || !this.#audio?.hasListener || this.#session.player.isPlaying) return;
-    const voiceName = this.#options.voiceName();
-    const part = new SpokenPart({ kind: "aside", language: undefined, voice: voiceName, onPlayed: () => {} });
+    const ownVoice = this.#options.ownVoice();
+    const part = new SpokenPart({ kind: "aside", language: undefined, voice: ownVoice, onPlayed: () => {} });
     part.write(notUnderstood);
     part.end();
     this.#session.player.play(part);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { speechPluginFields } from "../agent/plugins/speech-plugins.ts";
 import { thinkingSchema } from "../agent/thinking.ts";
 
 const COMPLETE_MS = 300;
@@ -7,8 +8,9 @@ const SILENCE_MS = 500;
 
 const milliseconds = z.number().int().min(0).max(10_000);
 
-/** `voice` in parley.config.ts. The recognizer and the voice are chosen in the environment (STT, TTS). */
+/** `voice` in parley.config.ts. Without `listen` or `speak`, the environment chooses the provider (STT, TTS). */
 export const voiceSchema = z.strictObject({
+  ...speechPluginFields,
   /**
    * Who decides when a turn starts and ends. `auto`: the worker, by sound and words. `manual`: the participants, with
    * the remote methods `start_turn`, `end_turn` and `cancel_turn`, as for a push-to-talk button.

@@ -112,7 +112,10 @@ async function main(): Promise<void> {
   process.env[DEVELOPMENT] = (await mayShowContent({ isWorkerOnly, nodeEnv: givenNodeEnv, envFile: resolve(".env") }))
     ? "1"
     : "";
-  if (!isMigration) await addDefaultSpeech(process.env, { cwd: process.cwd(), progress });
+  if (!isMigration) {
+    const { voice: plugins } = await loadConfig(process.env, process.cwd());
+    await addDefaultSpeech(process.env, { cwd: process.cwd(), plugins, progress });
+  }
   const config = await loadConfig(process.env, process.cwd());
   if (isMigration) {
     const stopped = new AbortController();

@@ -12,6 +12,7 @@ import type { Telemetry } from "../telemetry/telemetry.ts";
 import { toolNamesIn } from "../tool/load-tools.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
+import type { PluginFields } from "../voice/plugins/session-speech.ts";
 import { missingPlugins, missingSpeech } from "../voice/providers/speech-choice.ts";
 import { type AbandonedSessions, createAbandonedSessions } from "./hooks/abandoned-sessions.ts";
 import { checkAgents, patternsWithoutTool } from "./settings/check-agents.ts";
@@ -23,7 +24,9 @@ import type { Logger } from "./logger.ts";
 import { missingPrices, missingSettings } from "./settings/missing-settings.ts";
 import { checkSecrets } from "./settings/public-secrets.ts";
 import { startRetention } from "./retention.ts";
+import { startAgentsLog } from "../livekit/job-processes.ts";
 import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
+import { openLogOutput } from "./terminal/log-output.ts";
 import { lockDataFolder } from "./process/pid-file.ts";
 import { createReadyChecks } from "./ready-checks.ts";
 import { runJobs } from "./dispatch/run-jobs.ts";
@@ -74,6 +77,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   checkOneRtcNode();
   checkSettings(options);
   const definitions = await openOwnDefinitions(options);
+  await tryOwnPlugins(config, definitions);
   await warnWithoutEspeak(options);
   if (!isWorkerOnly) await takeDataFolder(config, cleanup);
   await checkPorts(config, isWorkerOnly);
@@ -139,6 +143,17 @@ function checkSettings({ config, isWorkerOnly, hasScripted, logger }: StartWorke
   if (missing.length > 0) throw new AppError("invalid_config", `Required but not set:\n${missing.join("\n")}`);
   const warning = checkSecrets(config);
   if (warning !== undefined) logger.warn(warning);
+}
+
+/** @throws {AppError} if the plugins of the config or of an agent cannot be created */
+async function tryOwnPlugins(config: Config, { agents }: Definitions): Promise<void> {
+  const voices = new Map<string, PluginFields>([["parley.config.ts", config.voice]]);
+  for (const [name, { voice }] of agents) voices.set(`agent ${name}`, voice);
+  if (![...voices.values()].some(({ listen, speak }) => listen ?? speak)) return;
+  // Without this log, the constructors of some plugins throw.
+  startAgentsLog(config.logLevel, openLogOutput(config).write);
+  const { tryPlugins } = await import("../voice/plugins/try-plugins.ts");
+  for (const [place, voice] of voices) await tryPlugins(place, voice);
 }
 
 async function warnWithoutEspeak({ config, progress }: StartWorkerOptions): Promise<void> {

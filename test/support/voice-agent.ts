@@ -75,7 +75,12 @@ export class VoiceAgent implements AsyncDisposable {
     const loaded = await loadSpeech({ ...CHOICE, sttBaseUrl: `${url}/v1`, ...choice }, process.env);
     if (!loaded) throw new Error("The agent has neither ears nor a mouth");
     started.defer(() => loaded.close());
-    const engines = { ...(wrap ? wrapped(loaded, wrap) : loaded), ...(stt && { stt }), endOfTurnModel };
+    const engines = {
+      ...(wrap ? wrapped(loaded, wrap) : loaded),
+      ...(stt && { stt }),
+      endOfTurnModel,
+      usesPlugins: true,
+    };
     const agent = await TestAgent.start({
       ...options,
       speech: { engines, settings: { ...voiceSchema.parse({}), ...settings } },

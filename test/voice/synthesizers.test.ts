@@ -1,7 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { LLMock } from "@copilotkit/aimock";
 import { initializeLogger, tts } from "@livekit/agents";
+import { AudioFrame } from "@livekit/rtc-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EspeakSynthesizer } from "../../src/voice/providers/espeak/espeak-synthesizer.ts";
 import { PluginSynthesizer } from "../../src/voice/providers/plugin-synthesizer.ts";
@@ -86,14 +88,17 @@ test("a server with OpenAI's API speaks", async () => {
 test("a server that fails causes an error, and no unhandled rejection", async () => {
   server.reset();
   server.on({ endpoint: "speech" }, { error: { message: "No", type: "server_error" }, status: 400 });
-  await expect(secondsOf(await openai(), "Hello.")).rejects.toThrow("400");
+  await expect(secondsOf(await openai(), "Hello.")).rejects.toMatchObject({
+    message: "openai.TTS failed",
+    cause: { status: 400 },
+  });
 });
 
 /**
  * A plugin whose stream fails for one particular text. For any other text, the stream continues until it is released.
  */
 class SharedVoice extends tts.TTS {
-  readonly label = "shared";
+  readonly label: string = "shared";
   readonly released = Promise.withResolvers<void>();
 
   constructor() {
@@ -106,8 +111,10 @@ class SharedVoice extends tts.TTS {
       readonly label = "shared";
 
       protected async run(): Promise<void> {
-        if (words === "Fail.") throw new Error("No sound");
+        if (words === "Fail.") throw new Error("Not this one");
         await released.promise;
+        const frame = new AudioFrame(new Int16Array(24_000), 24_000, 1, 24_000);
+        this.queue.put({ requestId: "1", segmentId: "1", frame, final: true });
       }
     }
     return new Stream(words, this, { maxRetry: 0, retryIntervalMs: 0, timeoutMs: 1_000 });
@@ -118,12 +125,36 @@ class SharedVoice extends tts.TTS {
   }
 }
 
+test("a voice that never stops is stopped, and named", async () => {
+  class EndlessVoice extends SharedVoice {
+    override readonly label: string = "endless";
+
+    override synthesize(words: string): tts.ChunkedStream {
+      const frame = new AudioFrame(new Int16Array(240_000), 24_000, 1, 240_000);
+      class Stream extends tts.ChunkedStream {
+        readonly label = "endless";
+
+        protected async run(): Promise<void> {
+          while (!this.abortSignal.aborted) {
+            this.queue.put({ requestId: "1", segmentId: "1", frame, final: false });
+            await setImmediate();
+          }
+        }
+      }
+      return new Stream(words, this, { maxRetry: 0, retryIntervalMs: 0, timeoutMs: 1_000 });
+    }
+  }
+  await expect(secondsOf(new PluginSynthesizer(new EndlessVoice()), "Hello.")).rejects.toThrow(
+    "endless: endless sound",
+  );
+});
+
 test("a text that fails for one session is heard normally in another that shares the voice", async () => {
   const voice = new SharedVoice();
   const synthesizer = new PluginSynthesizer(voice);
   const other = secondsOf(synthesizer, "Hello.");
-  await expect(secondsOf(synthesizer, "Fail.")).rejects.toThrow("No sound");
+  await expect(secondsOf(synthesizer, "Fail.")).rejects.toThrow("shared failed");
 
   voice.released.resolve();
-  expect(await other).toBe(0);
+  expect(await other).toBe(1);
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
@@ -91,4 +91,24 @@ test("a missing key causes one message at startup", async () => {
   const { code, stderr } = await main.ended;
   expect(code).toBe(1);
   expect(stderr).toContain("DEEPGRAM_API_KEY: a key for STT=deepgram\nCARTESIA_API_KEY: a key for TTS=cartesia");
+});
+
+test.each([
+  [
+    "lacks its key",
+    'const { TTS } = await import("@livekit/agents-plugin-cartesia"); return new TTS();',
+    /parley\.config\.ts: voice\.speak failed: .*API key/iu,
+  ],
+  ["is no voice", "return {};", /parley\.config\.ts: voice\.speak: expected the function to return a voice/u],
+])("a plugin that %s stops the start", async (_, body, message) => {
+  const folder = await mkdtemp(join(import.meta.dirname, "config-"));
+  try {
+    const path = join(folder, "config.mjs");
+    await writeFile(path, `export default { instructions: "Hi", voice: { speak: async () => { ${body} } } };`);
+    const { code, stderr } = await runMain({ PARLEY_CONFIG: path }).ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });

@@ -72,7 +72,8 @@ export class SessionAgents {
   #writtenFor: string | undefined;
   /** The `AgentSession`, as JSON, that instructions are being written for. */
   #writingFor: string | undefined;
-  #languageOf: (identity: string) => string | undefined = () => undefined;
+  /** Returns a participant's language. Set by the session when it opens. */
+  languageOf: (identity: string) => string | undefined = () => undefined;
   #state: { readonly value: State } = { value: {} };
   readonly #listeners = new Set<() => void>();
 
@@ -102,7 +103,7 @@ export class SessionAgents {
 
   /** The current session, in the form that an author's functions receive. */
   get session(): AgentSession {
-    return this.#describe(this.#languageOf);
+    return this.#describe(this.languageOf);
   }
 
   /** The system prompt. */
@@ -198,7 +199,7 @@ export class SessionAgents {
   /** Hands the session off to another agent. The new agent makes the next model call, even within the running turn. */
   async handOff(name: string): Promise<void> {
     this.#serve(name);
-    await this.prepare(this.#languageOf);
+    await this.prepare(this.languageOf);
     this.#notifyChange();
     this.#options.logger.info({ agent: name }, "handed off to another agent");
   }
@@ -225,7 +226,7 @@ export class SessionAgents {
    * Never rejects.
    */
   prepare(languageOf: (identity: string) => string | undefined): Promise<void> | undefined {
-    this.#languageOf = languageOf;
+    this.languageOf = languageOf;
     if (!this.#isConnected) return this.#connected.promise.then(() => this.prepare(languageOf));
     if (this.#reading && !this.#hasBegun) return this.#reading.then(() => this.prepare(languageOf));
     this.decide();

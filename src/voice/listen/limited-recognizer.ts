@@ -1,4 +1,5 @@
 import { stt } from "@livekit/agents";
+import { AppError } from "../../errors/app-error.ts";
 import { abortable } from "../../lib/abortable.ts";
 
 /** A recognizer for single utterances usually answers within two seconds. After this time, it is considered stuck. */
@@ -50,7 +51,7 @@ export class LimitedRecognizer extends stt.STT {
     signal?: AbortSignal,
   ): Promise<Result> {
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(new Error("The recognizer took too long")), LIMIT_MS);
+    const timer = setTimeout(() => limit.abort(new AppError("unavailable", `${this.label} took too long`)), LIMIT_MS);
     const either = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
     let answer: Parameters<RecognitionListener["handleResponse"]>[0] = "nothing";
     for (const listener of this.#listeners) listener.handleRequest();

@@ -28,7 +28,6 @@ const HAND_ON_AFTER_MS = 1_500;
 
 export interface RoomListenerOptions {
   readonly room: Room;
-  readonly stt: stt.STT;
   /** Judges by the sound whether a participant has finished. */
   readonly endOfTurnModel: SpeechModelOf<"endOfTurn"> | undefined;
   readonly settings: VoiceSettings;
@@ -53,12 +52,13 @@ interface Listening {
 
 /** Listens to a room's participants, one at a time, and passes on what they say. */
 export class RoomListener {
-  readonly recognizer: stt.STT;
+  /** Undefined until `use` is called. */
+  recognizer: stt.STT | undefined;
   /**
    * Set for a streaming recognizer. Any other recognizer is called once per utterance, and the agent listens to nobody
    * else in the meantime.
    */
-  readonly speakers: SpeakerStreams | undefined;
+  speakers: SpeakerStreams | undefined;
   readonly endOfTurn: EndOfTurn;
   readonly turnEnd: TurnEnd;
   readonly #options: RoomListenerOptions;
@@ -79,7 +79,7 @@ export class RoomListener {
   /** Must be called before the room is connected. */
   constructor(options: RoomListenerOptions) {
     this.#options = options;
-    const { room, stt: recognizer, settings, take, isHeldBack, onNotUnderstood, logger } = options;
+    const { room, settings, take, isHeldBack, onNotUnderstood, logger } = options;
     this.endOfTurn = endOfTurnOf(settings, options.endOfTurnModel !== undefined);
     this.#backchannels = new Backchannels(settings.backchannels);
     this.#unrecognized = new UnrecognizedSpeech(onNotUnderstood);
@@ -90,13 +90,11 @@ export class RoomListener {
     });
     this.#preConnectAudio = new PreConnectAudio(room, logger);
     this.#manual = settings.turns === "manual" ? this.#createManualTurns() : undefined;
-    this.recognizer = this.#adapt(recognizer);
     const model = this.endOfTurn.isJudged ? options.endOfTurnModel : undefined;
     this.turnEnd = new TurnEnd({ model, due: this.#due, manual: this.#manual, logger });
-    this.speakers = recognizer.capabilities.streaming ? new SpeakerStreams() : undefined;
     const giveUpAfterMs = this.endOfTurn.incompleteMs + HAND_ON_AFTER_MS;
     this.#spoken = new SpokenTime({ silenceMs: NOTICED_SILENCE_MS, giveUpAfterMs });
-    const turns = this.#turns;
+    const turns = () => this.#turns;
     this.#speech = new UserSpeech({
       take,
       spoken: () => this.#takeSpoken(),
@@ -104,8 +102,20 @@ export class RoomListener {
       isHeldBack,
       isSpeaking: () => this.#isUserSpeaking,
       giveUpAfterMs,
-      onComplete: turns && (() => turns.clear()),
+      // Read when speech arrives, because the recognizer is not known yet.
+      get onComplete() {
+        const words = turns();
+        return words && (() => words.clear());
+      },
     });
+  }
+
+  /** Call this before the AgentSession starts. */
+  use(recognizer: stt.STT): void {
+    this.recognizer = this.#adapt(recognizer);
+    if (!recognizer.capabilities.streaming) return;
+    this.speakers = new SpeakerStreams();
+    this.speakers.change(this.#participant(), false);
   }
 
   /** Creates the voice activity detection of the AgentSession. */

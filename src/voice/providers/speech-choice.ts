@@ -4,7 +4,10 @@ import { isInstalled, type SpeechProvider } from "./speech-provider.ts";
 import { SPEECH_PROVIDERS, type SttName, type TtsName } from "./provider-list.ts";
 import type { Synthesizer } from "./synthesizer.ts";
 
-/** The providers for listening and speaking, with their settings and keys. */
+/**
+ * The providers for listening and speaking, with their settings and keys. `none` is also chosen if parley.config.ts has
+ * a plugin instead.
+ */
 export interface SpeechChoice {
   readonly stt: SttName;
   readonly sttModel: string | undefined;
@@ -31,6 +34,11 @@ export interface Speech {
   readonly voiceNamed: (name: string) => Promise<Synthesizer | undefined>;
   /** Judges by the sound whether a participant has finished. Undefined if nothing does. */
   readonly endOfTurnModel?: SpeechModelOf<"endOfTurn"> | undefined;
+  /**
+   * Whether sessions use the plugins of parley.config.ts and of their agents, which override the chosen providers.
+   * @defaultValue false
+   */
+  readonly usesPlugins?: boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -89,18 +97,6 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
     await Promise.all([recognizer?.close(), synthesizer?.close(), ...others]);
   };
   return { stt: recognizer, synthesizer, voiceNamed, close };
-}
-
-/**
- * Returns a synthesizer that uses the voice named in the options, or else the default voice. Agents may have their own
- * voices.
- */
-export function namedVoice(speech: Pick<Speech, "voiceNamed">, usual: Synthesizer): Synthesizer {
-  const speak: Synthesizer["speak"] = async function* (text, options) {
-    const other = options.voice === undefined ? undefined : await speech.voiceNamed(options.voice);
-    yield* (other ?? usual).speak(text, options);
-  };
-  return { speak, warm: () => usual.warm?.(), close: () => usual.close() };
 }
 
 function providerOf(name: SttName | TtsName): SpeechProvider {

@@ -1,4 +1,5 @@
 import type { AudioFrame } from "@livekit/rtc-node";
+import type { OneOrMore, Speak } from "../../agent/plugins/speech-plugins.ts";
 import { SentenceStream } from "../../session/answer/sentence-stream.ts";
 
 /** Converts text to audio. */
@@ -16,11 +17,14 @@ export interface Synthesizer {
   readonly close: () => Promise<void>;
 }
 
+/** An agent's own voice: the provider's name for it, or the functions that create its plugins. */
+export type VoiceChoice = string | OneOrMore<Speak>;
+
 export interface SpeakOptions {
   /** The language of the text, as a BCP 47 tag. */
   readonly language: string | undefined;
-  /** The provider's name for another voice. @defaultValue the provider's default voice */
-  readonly voice?: string | undefined;
+  /** @defaultValue the default voice */
+  readonly voice?: VoiceChoice | undefined;
   readonly signal: AbortSignal;
 }
 

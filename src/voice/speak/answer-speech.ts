@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { countLetters } from "../../conversation/truncate-to-played.ts";
 import type { AnswerToSpeak, Aside, SpeechEnd, SpokenAnswer } from "../../session/room/voice-port.ts";
+import type { VoiceChoice } from "../providers/synthesizer.ts";
 import type { Playback, Played, Player } from "./player.ts";
 import { SpokenPart } from "./spoken-part.ts";
 import type { Thinking } from "./thinking.ts";
@@ -23,7 +24,7 @@ interface AnswerVoice {
    * Returns the name of the voice for the next part, or undefined for the default voice. Each part keeps its voice: when
    * a handoff within an answer changes the voice, text of the first agent may not have been spoken yet.
    */
-  readonly voiceName?: () => string | undefined;
+  readonly voiceName?: () => VoiceChoice | undefined;
   readonly thinking?: Pick<Thinking, "play" | "prepare"> | undefined;
 }
 
@@ -34,7 +35,7 @@ interface AnswerVoice {
 export class AnswerSpeech implements SpokenAnswer {
   readonly #player: Player;
   readonly #answer: AnswerToSpeak;
-  readonly #voiceName: () => string | undefined;
+  readonly #voiceName: () => VoiceChoice | undefined;
   readonly #thinking: AnswerVoice["thinking"];
   readonly #silenced = new AbortController();
   readonly #waiting: Queued[] = [];

@@ -1,11 +1,11 @@
 import type { AudioFrame } from "@livekit/rtc-node";
 import { BufferedStream } from "../../lib/buffered-stream.ts";
-import { piecesOf, type SpeakOptions, type Synthesizer } from "../providers/synthesizer.ts";
+import { piecesOf, type SpeakOptions, type Synthesizer, type VoiceChoice } from "../providers/synthesizer.ts";
 
 interface Prepared {
   readonly sentence: string;
   readonly language: string | undefined;
-  readonly voice: string | undefined;
+  readonly voice: VoiceChoice | undefined;
   readonly sound: BufferedStream<AudioFrame>;
 }
 
@@ -19,7 +19,7 @@ export class PreparedSynthesizer implements Synthesizer {
   }
 
   /** Prepares one sentence, replacing any other. Returns a function that discards the sentence. */
-  prepare(sentence: string, language: string | undefined, voice?: string): () => void {
+  prepare(sentence: string, language: string | undefined, voice?: VoiceChoice): () => void {
     this.#prepared?.sound.abort();
     const sound = new BufferedStream((signal) => this.#voice.speak(piecesOf(sentence), { language, voice, signal }));
     const prepared = { sentence, language, voice, sound };

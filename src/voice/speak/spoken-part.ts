@@ -1,11 +1,12 @@
 import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
+import type { VoiceChoice } from "../providers/synthesizer.ts";
 import { countLetters, dropLetters } from "../../conversation/truncate-to-played.ts";
 
 interface SpokenPartOptions {
   readonly kind: "answer" | "aside";
   readonly language: string | undefined;
-  /** The provider's name for the voice. @defaultValue the provider's default voice */
-  readonly voice?: string | undefined;
+  /** @defaultValue the default voice */
+  readonly voice?: VoiceChoice | undefined;
   /** Called with each group of words as playback reaches it. */
   readonly onPlayed: (text: string) => void;
 }
@@ -14,7 +15,7 @@ interface SpokenPartOptions {
 export class SpokenPart {
   readonly kind: SpokenPartOptions["kind"];
   readonly language: string | undefined;
-  readonly voice: string | undefined;
+  readonly voice: VoiceChoice | undefined;
   /** The text, for AgentSession. Never errors, because AgentSession would then wait forever. */
   readonly stream: ReadableStream<string>;
   readonly #onPlayed: (text: string) => void;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type AudioFrame, AudioSource, LocalAudioTrack, type Room, TrackPublishOptions } from "@livekit/rtc-node";
 import { readSound, type ThinkingSetting } from "../../agent/thinking.ts";
 import { toMono } from "../../livekit/audio-frame.ts";
-import { piecesOf, type Synthesizer } from "../providers/synthesizer.ts";
+import { piecesOf, type Synthesizer, type VoiceChoice } from "../providers/synthesizer.ts";
 import { BACKGROUND_RATE, chime, framesOf, joined, repeated } from "./looped-sound.ts";
 import { type Pronunciations, toSpeakable } from "./speakable.ts";
 
@@ -26,7 +26,7 @@ interface ThinkingOptions {
 interface ThinkingVoice {
   /** BCP 47. */
   readonly language: string | undefined;
-  readonly voice: string | undefined;
+  readonly voice: VoiceChoice | undefined;
 }
 
 /** The sounds of this process's sessions, by path. The empty path is Parley's own sound. */

@@ -86,8 +86,12 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     onError: (error) => logger.warn({ error }, "permission response listener failed, retrying"),
   });
   const chosen = await loadSpeech(config.speech, env);
-  const endOfTurnModel = chosen?.stt && judgesTurnEnds(config) ? await openModel("endOfTurn", env) : undefined;
-  const speech = chosen && { ...chosen, endOfTurnModel };
+  const listens = chosen?.stt !== undefined || config.voice.listen !== undefined;
+  const endOfTurnModel = listens && judgesTurnEnds(config) ? await openModel("endOfTurn", env) : undefined;
+  const voices = [config, ...definitions.agents.values()].map(({ voice }) => voice);
+  const hasPlugins = voices.some(({ listen, speak }) => listen !== undefined || speak !== undefined);
+  const providers = chosen ?? (hasPlugins ? NO_PROVIDERS : undefined);
+  const speech = providers && { ...providers, endOfTurnModel, usesPlugins: true };
   const warn = warnOnce(logger);
   const warnOfMissing = (prefix: string, { isLast }: { readonly isLast: boolean }) => {
     const known = { config, tools: mcp.tools, prefix, prefixes: mcp.prefixes, isLast };
@@ -125,6 +129,14 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     close,
   };
 }
+
+/** Without a provider, sessions can still have plugins. */
+const NO_PROVIDERS: Speech = {
+  stt: undefined,
+  synthesizer: undefined,
+  voiceNamed: async () => undefined,
+  close: async () => {},
+};
 
 /** Reports model calls to the main process. A process with a single session has no connection to it, and logs itself. */
 function reporterOf(logger: Logger): (report: ModelCallReport) => void {

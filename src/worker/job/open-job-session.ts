@@ -12,8 +12,8 @@ import { createMemoryStore } from "../../session/memory/memory-store.ts";
 import { RefusedRoom } from "../../session/room/refused-room.ts";
 import type { OnRoomInput } from "../../session/room/room-input.ts";
 import { RoomLink } from "../../session/room/room-link.ts";
-import { namedVoice } from "../../voice/providers/speech-choice.ts";
-import type { RoomVoice, RoomVoiceOptions } from "../../voice/room-voice.ts";
+import type { RoomVoiceParts } from "../../voice/create-room-voice.ts";
+import type { RoomVoice } from "../../voice/room-voice.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 import type { Logger } from "../logger.ts";
 import type { HooksOf } from "../hooks/call-session-end.ts";
@@ -61,16 +61,19 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     if (each.type === "joined") memories?.handleJoined(each.participant.identity);
     input.take(each);
   };
-  const hasTurnKey = services.speech?.stt !== undefined && services.config.voice.turns === "manual";
+  const { turns, listen } = services.config.voice;
+  const hasTurnKey = (services.speech?.stt !== undefined || listen !== undefined) && turns === "manual";
   const link = new RoomLink(job.room, take, { ...createRoomApi(job), hasTurnKey });
   const agentState = new AgentState((attributes) => setOwnAttributes(job.room, attributes));
   const agents = createAgents(job, services, { memories, logger });
-  const voice = await createVoice(job.room, services, {
+  const opened = Promise.withResolvers<void>();
+  const voice = await createVoice(services, {
+    room: job.room,
     take,
     logger,
     onSpeaking: (is) => agentState.setSpeaking(is),
-    voiceName: () => agents.current.voice.name,
-    thinking: () => agents.current.voice.thinking,
+    agents,
+    opened: opened.promise,
   });
   const { continueConversation } = services.config;
   const opening = openSession({
@@ -112,6 +115,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   // The dispatches are read before input is handled, because the agent that a dispatch chooses may greet participants.
   await dispatchesRead;
   input.handTo(handlerOf(state, { link, hooks, conversationId: conversationIdOfRoom(job.name) }));
+  opened.resolve();
   begin(state, { job, succession, logger });
   return new JobSession({ job, state, input, link, agentState, voice, hooks, succession });
 }
@@ -260,19 +264,10 @@ function createHooks(
 
 /** Creates the room's voice if speech is configured. Imports it only then, because AgentSession is large. */
 async function createVoice(
-  room: Room,
-  { speech, config }: SessionServices,
-  ports: Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking" | "voiceName" | "thinking">,
+  { speech, config, agents }: SessionServices,
+  ports: Omit<RoomVoiceParts, "shared" | "settings" | "served">,
 ): Promise<RoomVoice | undefined> {
   if (!speech) return undefined;
-  const { RoomVoice } = await import("../../voice/room-voice.ts");
-  const synthesizer = speech.synthesizer && namedVoice(speech, speech.synthesizer);
-  return new RoomVoice({
-    ...ports,
-    stt: speech.stt,
-    synthesizer,
-    room,
-    settings: config.voice,
-    endOfTurnModel: speech.endOfTurnModel,
-  });
+  const { createRoomVoice } = await import("../../voice/create-room-voice.ts");
+  return createRoomVoice({ ...ports, shared: speech, settings: config.voice, served: agents });
 }

@@ -39,15 +39,29 @@ function problemOf(language: string): string | undefined {
   return installedSpeech() === undefined && !IS_CLONE ? "the package @parley/speech is not installed" : undefined;
 }
 
+interface DefaultSpeechOptions {
+  readonly cwd: string;
+  /** `voice` of parley.config.ts, whose plugins override STT and TTS. */
+  readonly plugins?: Readonly<Partial<Record<EmbeddedUse, unknown>>>;
+  readonly progress: (line: string) => void;
+}
+
 /**
- * Sets STT and TTS in `env` to `embedded`, each only if it is unset and `embedded` is its default. In a clone,
- * downloads the models first. Reports what was chosen and why.
+ * Sets STT and TTS in `env` to `embedded`, each only if it is unset, `embedded` is its default and parley.config.ts has
+ * no plugin instead. In a clone, downloads the models first. Reports what was chosen and why.
  */
 export async function addDefaultSpeech(
   env: NodeJS.ProcessEnv,
-  { cwd, progress }: { readonly cwd: string; readonly progress: (line: string) => void },
+  { cwd, plugins = {}, progress }: DefaultSpeechOptions,
 ): Promise<void> {
-  for (const { use, variable, problem } of await unsetSpeech(env, cwd)) {
+  const unset = await unsetSpeech(env, cwd);
+  for (const use of ["listen", "speak"] as const) {
+    if (plugins[use] === undefined) continue;
+    const variable = VARIABLES[use];
+    const ignored = env[variable] ? `, ${variable}=${env[variable]} is ignored` : "";
+    progress(`voice.${use} is set in parley.config.ts: its plugin ${use}s${ignored}`);
+  }
+  for (const { use, variable, problem } of unset.filter((each) => plugins[each.use] === undefined)) {
     const failure = problem ?? (await download(use, resolve(cwd, env["PARLEY_CACHE_DIR"] || ".cache")));
     if (failure === undefined) env[variable] = "embedded";
     const chosen = failure === undefined ? `embedded models ${use}, in English` : `${INSTEAD[use]}, because ${failure}`;

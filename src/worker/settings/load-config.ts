@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import type { SpeechChoice } from "../../voice/providers/speech-choice.ts";
 import { SPEECH_KEYS } from "../../voice/providers/provider-list.ts";
+import type { ConfigFileValues } from "../config-file.ts";
 import { type Config, DEVELOPMENT } from "../config.ts";
 import type { OtelConfig } from "../otel-config.ts";
 import { withPassword } from "./database-url.ts";
@@ -26,7 +27,8 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
   await readSecretFiles(env, cwd, SECRET_NAMES);
   const variables = parseEnvironment(env);
   const file = await readConfigFile(resolve(cwd, variables.PARLEY_CONFIG));
-  const sessions = defaultSessions(variables);
+  const speech = toSpeechChoice(variables, file.voice);
+  const sessions = defaultSessions(speech, file.voice);
   return {
     ...file,
     model: { ...file.model, name: variables.ANTHROPIC_MODEL ?? file.model.name },
@@ -53,7 +55,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
     drainSeconds: variables.DRAIN_SECONDS,
     tokenSecret: variables.TOKEN_SECRET,
     webhook: variables.WEBHOOK_URL ? { url: variables.WEBHOOK_URL, secret: variables.WEBHOOK_SECRET } : undefined,
-    speech: toSpeechChoice(variables),
+    speech,
     logLevel: variables.LOG_LEVEL,
     logFormat: variables.LOG_FORMAT,
     isDevelopment: env[DEVELOPMENT] === "1" && variables.LOG_FORMAT !== "json",
@@ -64,12 +66,12 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
 }
 
 /** Returns the default number of sessions, which depends on whether they use speech (docs/scaling.md). */
-function defaultSessions({ STT = DEFAULT_STT, TTS = DEFAULT_TTS }: Environment) {
+function defaultSessions({ stt, tts }: SpeechChoice, { listen, speak }: ConfigFileValues["voice"]) {
   const atMost = Number.POSITIVE_INFINITY;
   // The embedded recognizer is one thread for all sessions, however many cores there are.
-  if (STT === "embedded") return { aProcess: 10, aCore: 3, atMost: 12 };
-  if (STT !== "none") return { aProcess: 10, aCore: 5, atMost };
-  return { aProcess: 50, aCore: TTS === "none" ? 50 : 20, atMost };
+  if (stt === "embedded") return { aProcess: 10, aCore: 3, atMost: 12 };
+  if (listen || stt !== "none") return { aProcess: 10, aCore: 5, atMost };
+  return { aProcess: 50, aCore: speak || tts !== "none" ? 20 : 50, atMost };
 }
 
 function addressOf(name: "DATABASE_URL" | "DATABASE_DIRECT_URL", variables: Environment): string | undefined {
@@ -77,13 +79,14 @@ function addressOf(name: "DATABASE_URL" | "DATABASE_DIRECT_URL", variables: Envi
   return url && withPassword(url, { name, password: variables.PGPASSWORD });
 }
 
-function toSpeechChoice(variables: Environment): SpeechChoice {
+/** The plugins of the config file override STT and TTS. */
+function toSpeechChoice(variables: Environment, { listen, speak }: ConfigFileValues["voice"]): SpeechChoice {
   return {
-    stt: variables.STT ?? DEFAULT_STT,
+    stt: listen ? "none" : (variables.STT ?? DEFAULT_STT),
     sttModel: variables.STT_MODEL,
     sttLanguage: variables.STT_LANGUAGE,
     sttBaseUrl: variables.STT_BASE_URL,
-    tts: variables.TTS ?? DEFAULT_TTS,
+    tts: speak ? "none" : (variables.TTS ?? DEFAULT_TTS),
     ttsModel: variables.TTS_MODEL,
     ttsVoice: variables.TTS_VOICE,
     ttsBaseUrl: variables.TTS_BASE_URL,

@@ -4,5 +4,6 @@ import type { Config } from "../config.ts";
 
 /** Whether this worker judges at a pause if a participant has finished. The model exists for the usual machines only. */
 export function judgesTurnEnds({ speech, voice }: Pick<Config, "speech" | "voice">): boolean {
-  return speech.stt !== "none" && hasEndOfTurnModel() && endOfTurnOf(voice, true).isJudged;
+  const listens = voice.listen !== undefined || speech.stt !== "none";
+  return listens && hasEndOfTurnModel() && endOfTurnOf(voice, true).isJudged;
 }

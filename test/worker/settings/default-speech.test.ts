@@ -12,10 +12,10 @@ const folder = forEachTest(tempFolder);
 beforeAll(() => fetchSpeechFiles(join(CACHE, "speech"), SPEECH_PARTS, () => {}), 180_000);
 
 /** The recognizer and the voice that the worker chooses with these variables, and what it reports at startup. */
-async function defaultsIn(variables: NodeJS.ProcessEnv) {
+async function defaultsIn(variables: NodeJS.ProcessEnv, plugins = {}) {
   const env: NodeJS.ProcessEnv = { PARLEY_CACHE_DIR: CACHE, ...variables };
   const lines: string[] = [];
-  await addDefaultSpeech(env, { cwd: folder.path, progress: (line) => lines.push(line) });
+  await addDefaultSpeech(env, { cwd: folder.path, plugins, progress: (line) => lines.push(line) });
   return { STT: env["STT"], TTS: env["TTS"], lines };
 }
 
@@ -31,6 +31,19 @@ test("what is set stays, also in .env, and an empty value counts as not set", as
   await writeFile(join(folder.path, ".env"), "STT=none\n");
 
   expect(await defaultsIn({ TTS: "" })).toMatchObject({ STT: "none", TTS: "embedded" });
+});
+
+test("plugins of the config file override what is set, and their models are not downloaded", async () => {
+  const plugins = { listen: () => {}, speak: () => {} };
+
+  expect(await defaultsIn({ STT: "deepgram" }, plugins)).toEqual({
+    STT: "deepgram",
+    TTS: undefined,
+    lines: [
+      "voice.listen is set in parley.config.ts: its plugin listens, STT=deepgram is ignored",
+      "voice.speak is set in parley.config.ts: its plugin speaks",
+    ],
+  });
 });
 
 test("for another language nothing listens, and espeak-ng speaks", async () => {

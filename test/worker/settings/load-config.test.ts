@@ -59,6 +59,13 @@ test("the environment takes precedence over the file", async () => {
   expect(config.dataDir).toBe("/elsewhere");
 });
 
+test("plugins of the file take precedence over STT and TTS, and count as speech", async () => {
+  const voice = "voice: { listen: () => {}, speak: [() => {}, () => {}] }";
+  const config = await loadFile(`export default { instructions: "Be brief.", ${voice} }`, { STT: "deepgram" });
+  expect(config.speech).toMatchObject({ stt: "none", tts: "none" });
+  expect(config.sessionsPerProcess).toBe(10);
+});
+
 test("a rule with braces is refused, because such a denial would deny nothing", async () => {
   const rules = (pattern: string) =>
     `export default { instructions: "x", permission: { rules: [{ type: "read", pattern: ${JSON.stringify(pattern)}, action: "deny" }] } };`;
