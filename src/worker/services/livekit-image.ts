@@ -19,6 +19,7 @@ const CLIENT_SETTINGS = [
   "REGISTRY_AUTH_FILE XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_DATA_HOME DBUS_SESSION_BUS_ADDRESS",
   "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR",
 ].flatMap((names) => names.split(" "));
+const RESTRICTIONS = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"];
 /** What podman prints before the registry has answered. */
 const IS_TRYING = /^Trying to pull/u;
 
@@ -82,14 +83,11 @@ export function containerCommand(
   client: string,
   { dataDir, port, config }: { readonly dataDir: string; readonly port: number; readonly config: string },
 ) {
-  const ports = [`127.0.0.1:${port}:${port}`, `127.0.0.1:${port + 1}:${port + 1}/udp`];
+  const ports = ["--publish", `127.0.0.1:${port}:${port}`, "--publish", `127.0.0.1:${port + 1}:${port + 1}/udp`];
+  const variables = ["--env", "LIVEKIT_CONFIG"];
   return {
     command: client,
-    args: [
-      ...["run", "--rm", "--cidfile", containerFileOf(dataDir), "--cap-drop", "ALL"],
-      ...["--security-opt", "no-new-privileges", ...ports.flatMap((each) => ["--publish", each])],
-      ...["--env", "LIVEKIT_CONFIG", IMAGE],
-    ],
+    args: ["run", "--rm", "--cidfile", containerFileOf(dataDir), ...RESTRICTIONS, ...ports, ...variables, IMAGE],
     env: { ...programEnvironment(...CLIENT_SETTINGS), LIVEKIT_CONFIG: config },
   };
 }
