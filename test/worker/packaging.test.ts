@@ -80,7 +80,7 @@ test("docker-compose.yml has its services and the livekit-server version that we
   expect(always).toEqual(["livekit", "postgres", "worker", "gateway"]);
   expect(optional).toEqual(["otel-collector", "jaeger", "prometheus", "grafana"]);
   expect(services["livekit"]?.image).toBe("livekit/livekit-server:v1.13.5");
-  expect(await read("src/worker/services/build-livekit-server.ts")).toContain('"1.13.5"');
+  expect(await read("src/worker/services/livekit-cache.ts")).toContain('"1.13.5"');
 });
 
 const COMPOSE_ONLY = ["POSTGRES_PASSWORD", "NODE_IP", "WORKER_MEMORY", "WORKER_CPUS", "DOMAIN", "ACME_DIRECTORY"];

@@ -5,7 +5,10 @@ import type { Config } from "../../worker/config.ts";
 import { howToInstall } from "../../worker/own-package.ts";
 import { createReadyChecks } from "../../worker/ready-checks.ts";
 import { WAYS_TO_LIVEKIT } from "../../worker/services/build-livekit-server.ts";
-import { findLivekitServer, findOnPath } from "../../worker/services/livekit-server.ts";
+import { canDownloadLivekitServer } from "../../worker/services/download-livekit-server.ts";
+import { findOnPath } from "../../worker/services/find-on-path.ts";
+import { findContainerClient } from "../../worker/services/livekit-image.ts";
+import { findLivekitServer } from "../../worker/services/provide-livekit-server.ts";
 import { findInstalled } from "../../worker/services/postgres-programs.ts";
 import { hasModel } from "../../worker/settings/missing-settings.ts";
 import { type Finding, messageOf, missing, note, ok } from "./finding.ts";
@@ -32,9 +35,13 @@ async function checkLivekit({ livekitUrl: url, livekitApiKey, livekitApiSecret, 
   if (url === undefined) {
     const found = await findLivekitServer(cacheDir);
     if (found !== undefined) return ok(`LiveKit: ${found} will be started`);
+    const client = await findContainerClient();
+    if (client !== undefined)
+      return note(`LiveKit: the first start pulls livekit-server's image with ${client}`, "nothing");
+    if (await canDownloadLivekitServer()) return note("LiveKit: the first start downloads livekit-server", "nothing");
     if (await findOnPath("go"))
       return note("LiveKit: a livekit-server will be built", "nothing: the first start takes about two minutes");
-    return missing("LiveKit: no livekit-server, and no Go to build one", `one of\n${WAYS_TO_LIVEKIT.join("\n")}`);
+    return missing("LiveKit: no livekit-server, and no way to get one", `one of\n${WAYS_TO_LIVEKIT.join("\n")}`);
   }
   const [apiKey = "", apiSecret = ""] = [livekitApiKey, livekitApiSecret];
   const problem = await failureOf("livekit", { livekit: { url, apiKey, apiSecret }, databaseUrl: NO_DATABASE });

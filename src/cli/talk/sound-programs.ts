@@ -1,4 +1,4 @@
-import { findOnPath } from "../../worker/services/livekit-server.ts";
+import { findOnPath } from "../../worker/services/find-on-path.ts";
 import { TalkError } from "./talk-error.ts";
 
 /** The sample rate in both directions. Samples are mono, 16 bits, little-endian. */

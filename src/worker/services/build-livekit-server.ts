@@ -1,17 +1,14 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors/app-error.ts";
 import { programEnvironment } from "../../tool/program-environment.ts";
 import { ProcessGroupReaper } from "../../tool/process-group-reaper.ts";
-import { readPidFile, removePidFile, tryPidFile } from "../process/pid-file.ts";
+import { LIVEKIT_VERSION, makeLivekitServer } from "./livekit-cache.ts";
 import type { ReportProgress } from "./service.ts";
 
-const VERSION = "1.13.5";
-const MODULE = `github.com/livekit/livekit-server/cmd/server@v${VERSION}`;
+const MODULE = `github.com/livekit/livekit-server/cmd/server@v${LIVEKIT_VERSION}`;
 /** Variables passed to Go: its own settings, the machine's proxies and certificates, and the C compiler. */
 const GO_SETTINGS = [
   "GOPATH GOROOT GOENV GOFLAGS GOCACHE GOMODCACHE GOTMPDIR GOTOOLCHAIN GOMAXPROCS",
@@ -23,47 +20,26 @@ const PROGRESS_EVERY_MS = 10_000;
 export const WAYS_TO_LIVEKIT = [
   "1. set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET to a LiveKit that runs elsewhere;",
   "2. put a `livekit-server` on PATH (https://github.com/livekit/livekit/releases);",
-  "3. install Go (https://go.dev/dl); Parley then builds livekit-server into PARLEY_CACHE_DIR, which needs the internet once.",
+  "3. connect this machine to the internet; Parley then runs LiveKit's image with Docker or Podman, or downloads LiveKit's release (not on macOS);",
+  "4. install Go (https://go.dev/dl); Parley then builds livekit-server into PARLEY_CACHE_DIR, which needs the internet once.",
 ] as const;
-
-/** Returns the path of the livekit-server that was built or will be built. */
-export function builtLivekitServer(cacheDir: string): string {
-  return join(cacheDir, `livekit-server-${VERSION}`, "livekit-server");
-}
 
 /**
  * Returns the path of the livekit-server in the cache. Builds it first if it is missing, which takes one to two
- * minutes. A call during a build, in this or another process, waits for that build.
+ * minutes.
  *
  * @throws {AppError} `unavailable` if it cannot be built
  */
 export async function buildLivekitServer(cacheDir: string, progress: ReportProgress): Promise<string> {
-  const binary = builtLivekitServer(cacheDir);
-  const folder = dirname(binary);
-  const lock = join(folder, "build.pid");
-  await mkdir(folder, { recursive: true });
-  let isWaiting = false;
-  while (!existsSync(binary)) {
-    if (tryPidFile(lock)) {
-      try {
-        if (!existsSync(binary)) await build(folder, binary, progress);
-      } finally {
-        removePidFile(lock);
-      }
-    } else {
-      if (!isWaiting) progress(`livekit-server is being built by process ${readPidFile(lock) ?? "?"}; waiting for it`);
-      isWaiting = true;
-      await sleep(300);
-    }
-  }
-  return binary;
+  return makeLivekitServer(cacheDir, progress, (binary) => build(binary, progress));
 }
 
-async function build(folder: string, binary: string, progress: ReportProgress): Promise<void> {
+async function build(binary: string, progress: ReportProgress): Promise<void> {
+  const folder = dirname(binary);
   const output = join(folder, "bin");
   const startedAt = performance.now();
   const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`;
-  progress(`building livekit-server ${VERSION} into ${folder} (once; about two minutes on two cores)`);
+  progress(`building livekit-server ${LIVEKIT_VERSION} into ${folder} (once; about two minutes on two cores)`);
   let packages = 0;
   const lastLines: string[] = [];
   // Go writes each finished download and package to stderr. After a failure, the last lines show why.
@@ -109,5 +85,5 @@ async function runGo(args: readonly string[], env: NodeJS.ProcessEnv, onLine: (l
 function howToGetOne(error: unknown): string {
   const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
   const reason = isMissing ? "Go is not installed" : error instanceof Error ? error.message : String(error);
-  return [`No livekit-server: ${reason}. Three ways to get one:`, ...WAYS_TO_LIVEKIT].join("\n  ");
+  return [`No livekit-server: ${reason}. Four ways to get one:`, ...WAYS_TO_LIVEKIT].join("\n  ");
 }

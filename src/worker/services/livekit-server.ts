@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
-import { access, constants, mkdir, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { programEnvironment } from "../../tool/program-environment.ts";
 import { endStaleServer, startServer, type RunningServer } from "../process/start-program.ts";
-import { buildLivekitServer, builtLivekitServer } from "./build-livekit-server.ts";
+import { containerCommand, removeContainer } from "./livekit-image.ts";
+import { provideLivekitServer } from "./provide-livekit-server.ts";
 import { readOrCreateSecret } from "./secret-file.ts";
 import type { ReportProgress } from "./service.ts";
 
@@ -38,30 +38,36 @@ const pidFileOf = (dataDir: string) => join(dataDir, "livekit-server.pid");
 /** Stops the livekit-server that an earlier run left running for this data folder. */
 export async function endStaleLivekitServer(dataDir: string): Promise<void> {
   await endStaleServer(pidFileOf(dataDir), STOP_SIGNALS);
+  await removeContainer(dataDir);
 }
 
-/** Starts a livekit-server on loopback and resolves once it answers. Uses the program on PATH, otherwise builds one. */
+/** Starts a livekit-server on loopback and resolves once it answers. */
 export async function startLivekitServer(options: LivekitOptions): Promise<LivekitService> {
   const { dataDir, port, progress } = options;
   await mkdir(dataDir, { recursive: true });
-  const command = (await findLivekitServer(options.cacheDir)) ?? (await buildLivekitServer(options.cacheDir, progress));
+  const program = await provideLivekitServer(options.cacheDir, progress);
   const keys = options.keys ?? (await loadLivekitKeys(join(dataDir, "livekit-keys.json")));
   const configFile = join(dataDir, "livekit.json");
   const logFile = join(dataDir, "livekit-server.log");
   await writeFile(configFile, JSON.stringify(serverConfig(options, keys), null, 2), { mode: 0o600 });
+  const { command, args, env } =
+    "command" in program
+      ? { command: program.command, args: ["--config", configFile], env: programEnvironment(...GO_RUNTIME) }
+      : containerCommand(program.containerClient, { dataDir, port, config: containerConfig(options, keys) });
   const server = await startServer({
     name: "livekit-server",
     port,
     command,
-    args: ["--config", configFile],
+    args,
     pidFile: pidFileOf(dataDir),
     logFile,
     stopSignals: STOP_SIGNALS,
-    place: { env: programEnvironment(...GO_RUNTIME) },
+    place: { env },
     isReady: () => answers(`http://127.0.0.1:${port}`),
     readyWithinMs: 15_000,
   });
-  return { url: `ws://127.0.0.1:${port}`, ...keys, ...server };
+  const close = () => server.close().then(() => removeContainer(dataDir));
+  return { url: `ws://127.0.0.1:${port}`, ...keys, ...server, close };
 }
 
 /**
@@ -87,6 +93,16 @@ function serverConfig({ port, redisAddress }: LivekitOptions, { apiKey, apiSecre
   };
 }
 
+/**
+ * Returns the config for a container, in which only the published ports can be reached from outside. LiveKit offers
+ * participants the address at which they are published, instead of the container's own.
+ */
+function containerConfig(options: LivekitOptions, keys: LivekitKeys): string {
+  const { bind_addresses: _, rtc, ...config } = serverConfig(options, keys);
+  const { ips: _loopback, ...ports } = rtc;
+  return JSON.stringify({ ...config, rtc: { ...ports, enable_loopback_candidate: false } });
+}
+
 async function answers(url: string): Promise<boolean> {
   return fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
     (response) => response.ok,
@@ -103,22 +119,4 @@ async function loadLivekitKeys(path: string): Promise<LivekitKeys> {
     });
   });
   return JSON.parse(stored) as LivekitKeys;
-}
-
-/** Returns the path of the livekit-server on PATH or, if there is none, of the one that an earlier start built. */
-export async function findLivekitServer(cacheDir: string): Promise<string | undefined> {
-  const built = builtLivekitServer(cacheDir);
-  return (await findOnPath("livekit-server")) ?? (existsSync(built) ? built : undefined);
-}
-
-export async function findOnPath(name: string): Promise<string | undefined> {
-  const paths = (process.env["PATH"] ?? "").split(delimiter).filter(Boolean);
-  for (const path of paths.map((folder) => join(folder, name))) {
-    const isExecutable = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isExecutable) return path;
-  }
-  return undefined;
 }

@@ -36,12 +36,12 @@ test("in an empty folder it reports the missing config file, and the command tha
   expect(code).toBe(1);
 });
 
-test("without livekit-server and Go it lists three ways to get LiveKit", async () => {
+test("without livekit-server, Docker, Podman, Go and internet it lists four ways to get LiveKit", async () => {
   await writeAgent();
 
-  const { code, stdout } = await doctor({ PATH: "/nowhere", TTS: "none" });
+  const { code, stdout } = await doctor({ PATH: "/nowhere", TTS: "none", https_proxy: "http://127.0.0.1:9" });
 
-  expect(stdout).toMatch(/^MISSING {2}LiveKit: no livekit-server, and no Go to build one\n {9}→ one of\n {9}1\. set/m);
+  expect(stdout).toMatch(/^MISSING {2}LiveKit: no livekit-server, and no way to get one\n {9}→ one of\n {9}1\. set/m);
   expect(stdout).toMatch(/^ok {7}PostgreSQL: the embedded one \(18\..*\) will be started$/m);
   expect(stdout).toMatch(/\nMissing: 1\n$/);
   expect(code).toBe(1);

@@ -39,13 +39,13 @@ test("two simultaneous starts build it once, and a later one finds it", async ()
   expect(lines.some((line) => line.includes("waiting for it"))).toBe(true);
 });
 
-test("a build that fails says why and lists the three ways to get a server", async () => {
+test("a build that fails says why and lists the four ways to get a server", async () => {
   await fakeGo('echo "dial tcp: lookup modules.invalid: no such host" >&2; exit 1');
 
   const error = await buildLivekitServer(folder, () => {}).catch(String);
 
   expect(error).toMatch(
-    /"go install" ended with code 1[^]*1\. set LIVEKIT_URL[^]*2\. put[^]*PATH[^]*3\. install Go[^]*no such host/,
+    /"go install" ended with code 1[^]*1\. set LIVEKIT_URL[^]*2\. put[^]*PATH[^]*3\. connect[^]*4\. install Go[^]*no such host/,
   );
 });
 

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { createId } from "../../../src/lib/id.ts";
 import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 import { buildLivekitServer } from "../../../src/worker/services/build-livekit-server.ts";
-import { findLivekitServer } from "../../../src/worker/services/livekit-server.ts";
+import { findLivekitServer } from "../../../src/worker/services/provide-livekit-server.ts";
 import { startChromium } from "../../support/servers/chromium.ts";
 import { debianProgram } from "../../support/servers/debian-program.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
