@@ -1,9 +1,8 @@
 import { createLocalAudioTrack, type LocalAudioTrack } from "livekit-client";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
-import { MICROPHONE_PROBLEMS } from "../problems/problems.tsx";
+import { MICROPHONE_PROBLEMS, type MicrophoneProblem, problemOf } from "../shared/microphone-problem.ts";
 import { Problem } from "../shared/problem.tsx";
-import { LevelMeter } from "../voice/level-meter.tsx";
-import { type MicrophoneProblem, problemOf } from "../voice/microphone-state.ts";
+import { LevelMeter } from "../shared/level-meter.tsx";
 
 /**
  * Shows before joining whether the microphone hears the person. Opens the microphone only when asked to, because the

@@ -7,14 +7,9 @@ import { useRoomValue } from "../shared/use-room-value.ts";
 import { BudgetProblem } from "./budget-problem.tsx";
 import { ModelProblem } from "./model-problem.tsx";
 import { useIsUnreachable } from "./reachability.tsx";
-import { type MicrophoneProblem, useMicrophone } from "../voice/microphone-state.ts";
+import { MICROPHONE_PROBLEMS } from "../shared/microphone-problem.ts";
+import { useMicrophone } from "../voice/microphone-state.ts";
 
-export const MICROPHONE_PROBLEMS: Readonly<Record<MicrophoneProblem, string>> = {
-  denied: "The browser does not let this page use the microphone. Allow it next to the address, then try again.",
-  missing: "There is no microphone. Connect one, or type instead.",
-  nobody_listens: "No agent is listening to your microphone, so it was turned off. Type instead, or try again.",
-  failed: "The microphone does not work. If another program is using it, close that program, then try again.",
-};
 const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 const SOUND_EVENTS = [RoomEvent.AudioPlaybackStatusChanged];
 

@@ -1,12 +1,11 @@
 import { type Room, RoomEvent, Track } from "livekit-client";
 import { useCallback, useSyncExternalStore } from "react";
 import { wantMicrophone } from "../join/browser-storage.ts";
+import { type MicrophoneProblem, problemOf } from "../shared/microphone-problem.ts";
 import { watchedValue } from "../shared/watched-value.ts";
 
 /** How long the microphone stays on if nobody subscribes to its track. A worker that listens subscribes immediately. */
 const SUBSCRIBED_WITHIN_MS = 5_000;
-
-export type MicrophoneProblem = "denied" | "missing" | "nobody_listens" | "failed";
 
 interface MicrophoneState {
   readonly isOn: boolean;
@@ -119,10 +118,4 @@ export function useMicrophone(room: Room): UsedMicrophone {
   );
   const open = useCallback((isOpen: boolean) => microphone.open(isOpen), [microphone]);
   return { ...state, turn, open };
-}
-
-export function problemOf(error: unknown): MicrophoneProblem {
-  const name = error instanceof Error ? error.name : "";
-  if (name === "NotAllowedError") return "denied";
-  return name === "NotFoundError" || name === "OverconstrainedError" ? "missing" : "failed";
 }

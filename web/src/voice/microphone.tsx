@@ -5,7 +5,7 @@ import { wantsMicrophone } from "../join/browser-storage.ts";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { IconButton } from "../shared/icon-button.tsx";
 import { HoldToTalk } from "./hold-to-talk.tsx";
-import { LevelMeter } from "./level-meter.tsx";
+import { LevelMeter } from "../shared/level-meter.tsx";
 import { useIsMicrophoneOpen, useMicrophone } from "./microphone-state.ts";
 import { usePushToTalk } from "./push-to-talk-choice.tsx";
 
