@@ -3,7 +3,6 @@ import type { AudioFrame } from "@livekit/rtc-node";
 import { AppError } from "../../errors/app-error.ts";
 import { handled } from "../../livekit/handled-stream.ts";
 import { namedError, pluginName } from "./plugin-error.ts";
-import { SoundConverter, untilStuck } from "./plugin-sound.ts";
 import { splitSentences, type SpeakOptions, type Synthesizer } from "./synthesizer.ts";
 import { timeWords, type TimedWord } from "./word-times.ts";
 
@@ -95,6 +94,8 @@ async function* soundOf(
   stream: AsyncIterator<tts.SynthesizedAudio | typeof tts.SynthesizeStream.END_OF_STREAM>,
   { signal, failure, text }: SoundOptions,
 ): AsyncGenerator<AudioFrame> {
+  // Imported only if needed, because it loads @livekit/rtc-node, a native library.
+  const { SoundConverter, untilStuck } = await import("./plugin-sound.ts");
   const converter = new SoundConverter();
   /** How much audio was yielded. The plugin's times count from the stream's beginning. */
   let seconds = 0;
