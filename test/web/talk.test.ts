@@ -573,6 +573,7 @@ test("a session is deleted once the person is sure, and its worker has closed it
   await page.getByRole("button", { name: "Delete What is in the barn?" }).click();
   await deleting.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("alert").getByText("The session is still open").waitFor();
+  await first.getByRole("button", { name: "Leave" }).click();
   await world.parts.rooms.deleteRoom("barn");
   const served = () => world.parts.database.sql`select from sessions where room = 'barn' and lease_owner is not null`;
   await expect.poll(async () => (await served()).length, SOON).toBe(0);
