@@ -10,6 +10,7 @@ import { EmbeddedVoice } from "../src/voice/providers/embedded/embedded-voice.ts
 import { EspeakSynthesizer, findEspeak } from "../src/voice/providers/espeak/espeak-synthesizer.ts";
 import { piecesOf, type Synthesizer } from "../src/voice/providers/synthesizer.ts";
 import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
+import { installOtherRecognizers, OTHER_RECOGNIZERS, recognizeElsewhere } from "./speech/other-recognizers.ts";
 import { fetchRecordings, type Recording, withNoise } from "./speech/recordings.ts";
 import { WordErrors } from "./speech/word-errors.ts";
 import { today } from "./report/marked-places.ts";
@@ -49,10 +50,7 @@ test("how well the embedded models understand people, and are understood", async
   await warmUp();
 
   const quiet = await recognizeAll(recognizer, recordings);
-  const noisy = await recognizeAll(
-    recognizer,
-    recordings.map((each) => ({ ...each, samples: withNoise(each.samples, NOISE_DB) })),
-  );
+  const noisy = await recognizeAll(recognizer, noisyOf(recordings));
   const room = await recognizeInRoom(recognizer, recordings);
   const spoken = await speakAll(voice, recognizer);
   const robotic = await speakAll(machine, recognizer);
@@ -64,6 +62,29 @@ test("how well the embedded models understand people, and are understood", async
   await recordVoice({ speech: { at: today(), recordings: recordings.length, recognized, voices } });
   expect(recordings.length).toBeGreaterThan(20);
 }, 900_000);
+
+test("how well other recognizers that run without a network understand the same recordings", async () => {
+  await installOtherRecognizers();
+  const recordings = await fetchRecordings();
+  const recognizer = await EmbeddedRecognizer.load({ PARLEY_CACHE_DIR: CACHE });
+  const own = await recognizeAll(recognizer, recordings);
+  const noisy = await recognizeAll(recognizer, noisyOf(recordings));
+  await recognizer.close();
+
+  const figures = new Map([["embedded", { wrong: own.wrong, noisyWrong: noisy.wrong, meanMs: own.meanMs }]]);
+  for (const name of OTHER_RECOGNIZERS) {
+    const quiet = await recognizeElsewhere(name, recordings);
+    const { wrong } = await recognizeElsewhere(name, noisyOf(recordings));
+    figures.set(name, { ...quiet, noisyWrong: wrong });
+  }
+  console.log(JSON.stringify([...figures], undefined, 2));
+  await recordVoice({ recognizers: { at: today(), figures: Object.fromEntries(figures) } });
+  expect(figures.size).toBe(3);
+}, 900_000);
+
+function noisyOf(recordings: readonly Recording[]): Recording[] {
+  return recordings.map((each) => ({ ...each, samples: withNoise(each.samples, NOISE_DB) }));
+}
 
 /** Recognizes each recording as a whole. Returns the share of wrong words, and how long the recognizer took. */
 async function recognizeAll(recognizer: EmbeddedRecognizer, recordings: readonly Recording[]) {
@@ -77,10 +98,12 @@ async function recognizeAll(recognizer: EmbeddedRecognizer, recordings: readonly
     if (wrong > 0) console.log(`${name}: ${words} → ${alternatives?.[0].text}`);
   }
   const seconds = recordings.reduce((sum, { samples }) => sum + samples.length / RATE, 0);
+  const totalMs = times.reduce((sum, ms) => sum + ms, 0);
   return {
     wrong: errors.share,
     ms: spread(times),
-    realTimeFactor: times.reduce((sum, ms) => sum + ms, 0) / 1_000 / seconds,
+    meanMs: totalMs / recordings.length,
+    realTimeFactor: totalMs / 1_000 / seconds,
   };
 }
 

@@ -42,6 +42,14 @@ interface SpeechFigures {
   >;
 }
 
+interface RecognizerFigures {
+  readonly wrong: number;
+  /** With noise 10 dB below the voice. */
+  readonly noisyWrong: number;
+  /** How long one recording takes. */
+  readonly meanMs: number;
+}
+
 /** The measurements in docs/voice.md. Each bench that runs with `RECORD=1` replaces its own part. */
 export interface VoiceRecord {
   /** The time from the end of the participant's speech to each moment of the answer. */
@@ -58,6 +66,8 @@ export interface VoiceRecord {
   };
   /** Missing until the speech bench has been recorded for the first time. */
   readonly speech?: SpeechFigures;
+  /** The recognizers that run without a network, on the same recordings. */
+  readonly recognizers?: { readonly at: string; readonly figures: Readonly<Record<string, RecognizerFigures>> };
   readonly coughs: { readonly at: string; readonly count: number; readonly lost: number };
   readonly interruptions: { readonly at: string; readonly count: number; readonly stopped: number };
 }
@@ -86,6 +96,7 @@ export function writeVoice(page: string, recorded: VoiceRecord): string {
       `word (${coughs.at}); ${interruptions.stopped} of ${interruptions.count} interruptions stopped it (${interruptions.at})`,
     "captions-at": recorded.captions.at,
     ...(recorded.speech && { speech: `\n\n${speechTables(recorded.speech)}\n\n` }),
+    ...(recorded.recognizers && { recognizers: `\n\n${recognizerTable(recorded.recognizers)}\n\n` }),
     captions: `\n\n${captionTable(recorded.captions)}\n\n`,
     "beside-at": recorded.beside.at,
     beside: `\n\n${besideStock(recorded.beside.medians)}\n\n`,
@@ -110,7 +121,6 @@ function captionTable({ voices, paced }: VoiceRecord["captions"]): string {
 
 function speechTables({ at, recordings, recognized, voices }: SpeechFigures): string {
   const { quiet, noisy, room } = recognized;
-  const share = (value: number) => `${(100 * value).toFixed(1)} %`;
   const taken = ([, median, most]: Spread) => `${inMs(median)}; ${inMs(most)}`;
   const listened = toTable(
     ["", "wrong words", "ms, median; most"],
@@ -131,6 +141,21 @@ function speechTables({ at, recordings, recognized, voices }: SpeechFigures): st
     ]),
   );
   return `${recordings} recordings of people, on ${at}:\n\n${listened}\n\nThe voices, as this recognizer understands them:\n\n${spoken}`;
+}
+
+function recognizerTable({ at, figures }: NonNullable<VoiceRecord["recognizers"]>): string {
+  const rows = Object.entries(figures).map(([name, { wrong, noisyWrong, meanMs }]) => [
+    name,
+    share(wrong),
+    share(noisyWrong),
+    inMs(meanMs),
+  ]);
+  const table = toTable(["", "wrong words", "with noise 10 dB below the voice", "ms for a recording, mean"], rows);
+  return `On ${at}:\n\n${table}`;
+}
+
+function share(value: number): string {
+  return `${(100 * value).toFixed(1)} %`;
 }
 
 function besideStock(medians: Readonly<Record<string, Medians>>): string {

@@ -1,4 +1,3 @@
-import type { stt, tts } from "@livekit/agents";
 import { z } from "zod";
 import type { AgentSession } from "../agent-session.ts";
 
@@ -10,11 +9,31 @@ export interface VoiceSession extends AgentSession {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
+// The members by which the types of LiveKit's plugins are recognized. With the types of @livekit/agents themselves, an
+// agent would compile only with skipLibCheck, because they import the types of packages that it does not install.
+interface SpeechPlugin {
+  readonly label: string;
+  readonly capabilities: { readonly streaming: boolean };
+  stream(options?: never): object;
+  close(): Promise<void>;
+}
+
+/** An `STT` of @livekit/agents. */
+export interface RecognizerPlugin extends SpeechPlugin {
+  recognize(frames: never, signal?: AbortSignal): Promise<object>;
+}
+
+/** A `TTS` of @livekit/agents. */
+export interface VoicePlugin extends SpeechPlugin {
+  readonly sampleRate: number;
+  synthesize(text: string, options?: never, signal?: AbortSignal): object;
+}
+
 /** Creates a recognizer, which is an `STT` of any LiveKit plugin, for one session. */
-export type Listen = (session: VoiceSession) => stt.STT | Promise<stt.STT>;
+export type Listen = (session: VoiceSession) => RecognizerPlugin | Promise<RecognizerPlugin>;
 
 /** Creates a voice, which is a `TTS` of any LiveKit plugin, for one session. */
-export type Speak = (session: VoiceSession) => tts.TTS | Promise<tts.TTS>;
+export type Speak = (session: VoiceSession) => VoicePlugin | Promise<VoicePlugin>;
 
 /** One function, or a list of functions: if a plugin fails, the session continues with the plugin of the next one. */
 export type OneOrMore<Create> = Create | readonly Create[];
