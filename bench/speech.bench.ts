@@ -102,7 +102,7 @@ async function recognizeAll(recognizer: EmbeddedRecognizer, recordings: readonly
   return {
     wrong: errors.share,
     ms: spread(times),
-    meanMs: totalMs / recordings.length,
+    meanMs: Math.round(totalMs / recordings.length),
     realTimeFactor: totalMs / 1_000 / seconds,
   };
 }

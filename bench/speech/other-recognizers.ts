@@ -37,5 +37,5 @@ export async function recognizeElsewhere(name: OtherRecognizer, recordings: read
   const { texts, seconds } = JSON.parse(printed) as { readonly texts: readonly string[]; readonly seconds: number };
   const errors = new WordErrors();
   for (const [index, { words }] of recordings.entries()) errors.add(words, texts[index] ?? "");
-  return { wrong: errors.share, meanMs: (1_000 * seconds) / recordings.length };
+  return { wrong: errors.share, meanMs: Math.round((1_000 * seconds) / recordings.length) };
 }
