@@ -1,5 +1,6 @@
-import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
+import { AudioFrame } from "@livekit/rtc-node";
 import { expect, test } from "vitest";
+import { resampleMono } from "../src/livekit/audio-frame.ts";
 import { fetchSpeechFiles, SPEECH_PARTS } from "../src/speech/speech-files.ts";
 import { Backchannels } from "../src/voice/listen/backchannels.ts";
 import { EmbeddedRecognizer } from "../src/voice/providers/embedded/embedded-recognizer.ts";
@@ -66,10 +67,5 @@ async function wrongOf(
 }
 
 function atSpeed(speech: Int16Array, speed: number): Int16Array {
-  const resampler = new AudioResampler(Math.round(RATE * speed), RATE, 1);
-  const frames = [
-    ...resampler.push(new AudioFrame(speech, Math.round(RATE * speed), 1, speech.length)),
-    ...resampler.flush(),
-  ];
-  return Int16Array.from(frames.flatMap(({ data }) => [...data]));
+  return resampleMono(speech, Math.round(RATE * speed), RATE);
 }

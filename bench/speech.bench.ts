@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
+import { AudioFrame } from "@livekit/rtc-node";
 import { expect, test } from "vitest";
+import { resampleMono } from "../src/livekit/audio-frame.ts";
 import { reply, text } from "../src/model-server/step.ts";
 import { EndOfTurnModel } from "../src/speech/turn-end/end-of-turn-model.ts";
 import { fetchSpeechFiles, SPEECH_PARTS } from "../src/speech/speech-files.ts";
@@ -116,7 +117,7 @@ async function recognizeInRoom(recognizer: EmbeddedRecognizer, recordings: reado
   const errors = new WordErrors();
   const [known, heard]: [number[], number[]] = [[], []];
   for (const { name, samples, words } of recordings) {
-    const speech = resampled(samples);
+    const speech = resampleMono(samples, RATE, SPEECH_RATE);
     const loud = loudBlocks(speech);
     const before = client.all("transcription").length;
     const transcripts = () => client.all("transcription").slice(before);
@@ -182,13 +183,6 @@ async function speakAll(synthesizer: Synthesizer, recognizer: EmbeddedRecognizer
     if (errors.add(sentence, alternatives?.[0].text ?? "") > 0) console.log(`${sentence} → ${alternatives?.[0].text}`);
   }
   return { wrong: errors.share, firstMs: spread(firsts), realTimeFactor: ms / 1_000 / seconds };
-}
-
-function resampled(samples: Int16Array): Int16Array {
-  if (SPEECH_RATE === RATE) return samples;
-  const resampler = new AudioResampler(RATE, SPEECH_RATE);
-  const frames = [...resampler.push(new AudioFrame(samples, RATE, 1, samples.length)), ...resampler.flush()];
-  return Int16Array.from(frames.flatMap(({ data }) => [...data]));
 }
 
 function spread(values: readonly number[]): Spread {

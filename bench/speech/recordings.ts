@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
+import { resampleMono } from "../../src/livekit/audio-frame.ts";
 import { runCommand } from "../../test/support/processes/run-in-our-environment.ts";
 
 const RATE = 16_000;
@@ -77,10 +77,7 @@ async function read(path: string): Promise<Int16Array> {
   if (path.endsWith(".raw")) return samplesOf(file);
   const rate = file.readUInt32LE(24);
   const samples = samplesOf(file.subarray(file.indexOf("data") + 8));
-  if (rate === RATE) return samples;
-  const resampler = new AudioResampler(rate, RATE);
-  const frames = [...resampler.push(new AudioFrame(samples, rate, 1, samples.length)), ...resampler.flush()];
-  return Int16Array.from(frames.flatMap(({ data }) => [...data]));
+  return resampleMono(samples, rate, RATE);
 }
 
 function samplesOf(bytes: Buffer): Int16Array {

@@ -1,4 +1,4 @@
-import { AudioFrame } from "@livekit/rtc-node";
+import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
 
 /**
  * Returns a mono frame with a copy of the samples. Without a copy, a frame sends the array's whole buffer, even if the
@@ -23,4 +23,29 @@ export function toMono({ data, channels }: Pick<AudioFrame, "data" | "channels">
     mono[at] = each.reduce((sum, sample) => sum + sample, 0) / channels;
   }
   return mono;
+}
+
+/** Converts frames, all of the same form, to another sample rate. */
+export function resample(frames: readonly AudioFrame[], sampleRate: number): readonly AudioFrame[] {
+  const [first] = frames;
+  if (!first || first.sampleRate === sampleRate) return frames;
+  const resampler = new AudioResampler(first.sampleRate, sampleRate, first.channels);
+  const resampled = [...frames.flatMap((frame) => resampler.push(frame)), ...resampler.flush()];
+  resampler.close();
+  return resampled;
+}
+
+/** Converts the samples of one channel to another sample rate. */
+export function resampleMono(samples: Int16Array, from: number, to: number): Int16Array {
+  return from === to ? samples : joinSamples(resample([toAudioFrame(samples, from)], to).map(toMono));
+}
+
+export function joinSamples(parts: readonly Int16Array[]): Int16Array {
+  const all = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }

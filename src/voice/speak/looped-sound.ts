@@ -1,6 +1,6 @@
-import { type AudioFrame, AudioResampler } from "@livekit/rtc-node";
+import type { AudioFrame } from "@livekit/rtc-node";
 import type { Sound } from "../../agent/wav.ts";
-import { toAudioFrame } from "../../livekit/audio-frame.ts";
+import { resampleMono, toAudioFrame } from "../../livekit/audio-frame.ts";
 
 /** The sample rate of all frames. */
 export const BACKGROUND_RATE = 24_000;
@@ -27,7 +27,7 @@ export function chime(): Sound {
 
 /** Returns a sound in frames of 20 ms. The last one is filled with silence. */
 export function framesOf({ samples, sampleRate }: Sound): readonly AudioFrame[] {
-  const all = sampleRate === BACKGROUND_RATE ? samples : resampled({ samples, sampleRate });
+  const all = resampleMono(samples, sampleRate, BACKGROUND_RATE);
   return Array.from({ length: Math.ceil(all.length / FRAME_SAMPLES) }, (_, index) => {
     const frame = new Int16Array(FRAME_SAMPLES);
     frame.set(all.subarray(index * FRAME_SAMPLES, (index + 1) * FRAME_SAMPLES));
@@ -37,21 +37,4 @@ export function framesOf({ samples, sampleRate }: Sound): readonly AudioFrame[] 
 
 export function* repeated<Part>(parts: readonly Part[]): Generator<Part> {
   for (;;) yield* parts;
-}
-
-export function joined(parts: readonly Int16Array[]): Int16Array {
-  const all = new Int16Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
-
-function resampled({ samples, sampleRate }: Sound): Int16Array {
-  const resampler = new AudioResampler(sampleRate, BACKGROUND_RATE);
-  const frames = [...resampler.push(toAudioFrame(samples, sampleRate)), ...resampler.flush()];
-  resampler.close();
-  return joined(frames.map(({ data }) => data));
 }

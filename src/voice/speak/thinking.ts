@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AudioFrame, AudioSource, LocalAudioTrack, type Room, TrackPublishOptions } from "@livekit/rtc-node";
 import { readSound, type ThinkingSetting } from "../../agent/thinking.ts";
-import { toMono } from "../../livekit/audio-frame.ts";
+import { joinSamples, toMono } from "../../livekit/audio-frame.ts";
 import { piecesOf, type Synthesizer, type VoiceChoice } from "../providers/synthesizer.ts";
-import { BACKGROUND_RATE, chime, framesOf, joined, repeated } from "./looped-sound.ts";
+import { BACKGROUND_RATE, chime, framesOf, repeated } from "./looped-sound.ts";
 import { type Pronunciations, toSpeakable } from "./speakable.ts";
 
 /** LiveKit's own name for a track besides an agent's voice. */
@@ -109,7 +109,7 @@ export class Thinking {
     const frames: AudioFrame[] = [];
     for await (const frame of synthesizer.speak(piecesOf(text), { ...voice, signal })) frames.push(frame);
     const sampleRate = frames[0]?.sampleRate ?? BACKGROUND_RATE;
-    this.#words.set(key, framesOf({ samples: joined(frames.map(toMono)), sampleRate }));
+    this.#words.set(key, framesOf({ samples: joinSamples(frames.map(toMono)), sampleRate }));
   }
 }
 
