@@ -27,23 +27,33 @@ export function usePushToTalk(): PushToTalk {
     isOpen.current = is;
     setTalking(is);
   }, []);
+  const called = useRef<Promise<unknown>>(Promise.resolve());
+  /** Calls the agent once it has answered the earlier calls, so that a turn never ends before it has begun. */
+  const call = useCallback(
+    (method: "startTurn" | "endTurn" | "cancelTurn") => {
+      const calling = called.current.then(() => client.opened()[method]());
+      called.current = calling.catch(() => {});
+      return calling;
+    },
+    [client],
+  );
   const start = useCallback(async () => {
     set(true);
     try {
-      await client.opened().startTurn();
+      await call("startTurn");
     } catch (error) {
       set(false);
       throw error;
     }
-  }, [client, set]);
+  }, [call, set]);
   const end = useCallback(async () => {
     set(false);
-    await client.opened().endTurn();
-  }, [client, set]);
+    await call("endTurn");
+  }, [call, set]);
   const cancel = useCallback(async () => {
     set(false);
-    await client.opened().cancelTurn();
-  }, [client, set]);
+    await call("cancelTurn");
+  }, [call, set]);
   useEffect(
     () => () => {
       if (isOpen.current) cancel().catch(() => {});

@@ -7,7 +7,7 @@ import { IconButton } from "../shared/icon-button.tsx";
 import { HoldToTalk } from "./hold-to-talk.tsx";
 import { LevelMeter } from "../shared/level-meter.tsx";
 import { useIsMicrophoneOpen, useMicrophone } from "./microphone-state.ts";
-import { usePushToTalk } from "./push-to-talk-choice.tsx";
+import { useIsPushToTalk } from "./push-to-talk-choice.tsx";
 
 const MICROPHONE = "M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3Zm-7 8a7 7 0 0 0 14 0m-7 7v3";
 
@@ -17,7 +17,7 @@ export function Microphone(): ReactNode {
   const { isOn, isStarting, turn, open } = useMicrophone(liveKit);
   const isOpen = useIsMicrophoneOpen();
   const track = liveKit.localParticipant.getTrackPublication(Track.Source.Microphone)?.track;
-  const isPushToTalk = usePushToTalk();
+  const isPushToTalk = useIsPushToTalk();
   const { listens } = useVoice();
   useEffect(() => open(!isPushToTalk), [open, isPushToTalk]);
   useEffect(() => {

@@ -13,7 +13,7 @@ function choose(isOn: boolean): void {
 }
 
 /** Whether the microphone lets sound through only while the person holds a key or a button. */
-export function usePushToTalk(): boolean {
+export function useIsPushToTalk(): boolean {
   const { hasManualTurns } = useVoice();
   const isOn = isChosen.use();
   return hasManualTurns || isOn;

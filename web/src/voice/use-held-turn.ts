@@ -1,4 +1,4 @@
-import { useParley, useVoice } from "@parley/react";
+import { usePushToTalk, useVoice } from "@parley/react";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { useMicrophone } from "./microphone-state.ts";
@@ -26,11 +26,9 @@ export function useHeldTurn(): HeldTurn {
   const { liveKit } = useJoinedTalk();
   const { open } = useMicrophone(liveKit);
   const { hasManualTurns } = useVoice();
-  const parley = useParley();
+  const { start, end: endTurn, cancel } = usePushToTalk();
   const [state, setState] = useState<Pick<HeldTurn, "isHeld" | "ended" | "problem">>(NOTHING);
   const isHeld = useRef(false);
-  /** The calls to the agent, one after the other, so that a turn never ends before it has begun. */
-  const told = useRef<Promise<unknown>>(Promise.resolve());
 
   const end = useCallback(
     (how: Ending) => {
@@ -39,11 +37,9 @@ export function useHeldTurn(): HeldTurn {
       open(false);
       // What was said to an agent that listens all the time cannot be taken back.
       setState({ isHeld: false, ended: hasManualTurns ? how : "sent", problem: undefined });
-      if (!hasManualTurns) return;
-      const finish = () => (how === "sent" ? parley?.endTurn() : parley?.cancelTurn());
-      told.current = told.current.then(finish).catch(() => {});
+      if (hasManualTurns) (how === "sent" ? endTurn() : cancel()).catch(() => {});
     },
-    [open, hasManualTurns, parley],
+    [open, hasManualTurns, endTurn, cancel],
   );
   const begin = useCallback(() => {
     if (isHeld.current) return;
@@ -56,8 +52,14 @@ export function useHeldTurn(): HeldTurn {
       open(false);
       setState({ ...NOTHING, problem: error instanceof Error ? error.message : String(error) });
     };
-    told.current = told.current.then(() => parley?.startTurn()).catch(refuse);
-  }, [open, hasManualTurns, parley]);
-  useEffect(() => () => end("dropped"), [end]);
+    start().catch(refuse);
+  }, [open, hasManualTurns, start]);
+  // `usePushToTalk` cancels the turn.
+  useEffect(
+    () => () => {
+      if (isHeld.current) open(false);
+    },
+    [open],
+  );
   return { ...state, begin, end };
 }
