@@ -209,12 +209,12 @@ export class SessionTurns {
   }
 
   async #runTurn(asked: TurnInput, signal: AbortSignal): Promise<void> {
-    const { logger, telemetry, configurations, userTurns, agents, participants } = this.#options;
+    const { logger, telemetry, configurations, userTurns, agents } = this.#options;
     let begin = asked;
     let failure: AppError | undefined;
     try {
       this.#summarizer?.postpone();
-      const preparing = agents?.prepare((identity) => participants.get(identity)?.language);
+      const preparing = agents?.prepare();
       // If the turn is aborted, this wait ends at once.
       if (preparing) await abortable(preparing, signal).catch(() => {});
       const prepared = userTurns.prepare(asked, signal);

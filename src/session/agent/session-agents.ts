@@ -103,7 +103,7 @@ export class SessionAgents {
 
   /** The current session, in the form that an author's functions receive. */
   get session(): AgentSession {
-    return this.#describe(this.languageOf);
+    return this.#describe();
   }
 
   /** The system prompt. */
@@ -199,7 +199,7 @@ export class SessionAgents {
   /** Hands the session off to another agent. The new agent makes the next model call, even within the running turn. */
   async handOff(name: string): Promise<void> {
     this.#serve(name);
-    await this.prepare(this.languageOf);
+    await this.prepare();
     this.#notifyChange();
     this.#options.logger.info({ agent: name }, "handed off to another agent");
   }
@@ -225,10 +225,9 @@ export class SessionAgents {
    * changed, calls the function again. Call this before each turn. Returns `undefined` if there is nothing to wait for.
    * Never rejects.
    */
-  prepare(languageOf: (identity: string) => string | undefined): Promise<void> | undefined {
-    this.languageOf = languageOf;
-    if (!this.#isConnected) return this.#connected.promise.then(() => this.prepare(languageOf));
-    if (this.#reading && !this.#hasBegun) return this.#reading.then(() => this.prepare(languageOf));
+  prepare(): Promise<void> | undefined {
+    if (!this.#isConnected) return this.#connected.promise.then(() => this.prepare());
+    if (this.#reading && !this.#hasBegun) return this.#reading.then(() => this.prepare());
     this.decide();
     this.#hasBegun = true;
     if (this.#isDecided) this.#first.resolve({ agent: this.#current.name, dispatch: this.#dispatch });
@@ -238,13 +237,13 @@ export class SessionAgents {
     if (typeof this.#current.instructions === "string") return undefined;
     const { readRoom, memories } = this.#options;
     const reading = memories?.read(readRoom().participants.map(({ identity }) => identity));
-    return reading ? reading.then(() => this.#write(languageOf)) : this.#write(languageOf);
+    return reading ? reading.then(() => this.#write()) : this.#write();
   }
 
-  #write(languageOf: (identity: string) => string | undefined): Promise<void> | undefined {
+  #write(): Promise<void> | undefined {
     const { name, instructions } = this.#current;
     if (typeof instructions === "string") return undefined;
-    const session = this.#describe(languageOf);
+    const { session } = this;
     const sessionJson = JSON.stringify(session);
     // The instructions are already written or being written. An earlier turn has already waited for them.
     if (sessionJson === this.#writtenFor || sessionJson === this.#writingFor) return undefined;
@@ -310,7 +309,7 @@ export class SessionAgents {
     this.#writingFor = undefined;
   }
 
-  #describe(languageOf: (identity: string) => string | undefined): AgentSession {
+  #describe(): AgentSession {
     const { readRoom, memories, now = Date.now } = this.#options;
     const { name: room, metadata, participants } = readRoom();
     const moment = new Date(now());
@@ -321,7 +320,7 @@ export class SessionAgents {
       participants: byIdentity.map(({ attributes, ...participant }) => ({
         ...participant,
         attributes: ownAttributes(attributes),
-        language: languageOf(participant.identity),
+        language: this.languageOf(participant.identity),
         localTime: localTimeAt(moment, attributes["timeZone"]),
         remembered: memories?.of(participant.identity)?.map(({ text }) => text) ?? [],
       })),

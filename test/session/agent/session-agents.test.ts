@@ -24,7 +24,7 @@ test("a function is called again in the participant's next hour, and not within 
   const prompts: string[] = [];
   for (const minutes of [0, 30, 28, 2]) {
     now += minutes * 60_000;
-    await agents.prepare(() => undefined);
+    await agents.prepare();
     prompts.push(agents.instructions);
   }
 
@@ -58,7 +58,7 @@ const BILLING = { id: "AD_1", metadata: '{"agent": "billing", "caller": "ana"}' 
 test("of two dispatches for a room the one with an agent decides, and the first turn waits for it", async () => {
   const { agents } = openAgents([{ id: "AD_2", metadata: "" }, BILLING]);
   void agents.readDispatches();
-  await agents.prepare(() => undefined);
+  await agents.prepare();
 
   expect(agents.current.name).toBe("billing");
   expect(agents.session.metadata).toEqual({ agent: "billing", caller: "ana" });
@@ -68,7 +68,7 @@ test("a dispatch that arrives after the first turn has started is not used, whic
   const dispatches: (typeof BILLING)[] = [];
   const { agents, lines } = openAgents(dispatches);
   await agents.readDispatches();
-  await agents.prepare(() => undefined);
+  await agents.prepare();
   dispatches.push(BILLING);
   await agents.readDispatches();
   await agents.readDispatches();
