@@ -14,7 +14,7 @@ const NEEDED = [
 ];
 
 /** Variables for a program that downloads: the machine's proxies and certificates. */
-const DOWNLOADS =
+export const DOWNLOADS =
   "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS".split(
     " ",
   );

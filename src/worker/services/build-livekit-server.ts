@@ -3,7 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { AppError } from "../../errors/app-error.ts";
-import { programEnvironment } from "../../tool/program-environment.ts";
+import { DOWNLOADS, programEnvironment } from "../../tool/program-environment.ts";
 import { ProcessGroupReaper } from "../../tool/process-group-reaper.ts";
 import { LIVEKIT_VERSION, makeLivekitServer } from "./livekit-cache.ts";
 import type { ReportProgress } from "./service.ts";
@@ -11,11 +11,11 @@ import type { ReportProgress } from "./service.ts";
 const MODULE = `github.com/livekit/livekit-server/cmd/server@v${LIVEKIT_VERSION}`;
 /** Variables passed to Go: its own settings, the machine's proxies and certificates, and the C compiler. */
 const GO_SETTINGS = [
-  "GOPATH GOROOT GOENV GOFLAGS GOCACHE GOMODCACHE GOTMPDIR GOTOOLCHAIN GOMAXPROCS",
-  "GOPROXY GONOPROXY GOPRIVATE GOSUMDB GONOSUMDB GOINSECURE GOAUTH GOVCS",
-  "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy",
-  "SSL_CERT_FILE SSL_CERT_DIR XDG_CACHE_HOME XDG_CONFIG_HOME CGO_ENABLED CC CXX",
-].flatMap((names) => names.split(" "));
+  ...DOWNLOADS,
+  ..."GOPATH GOROOT GOENV GOFLAGS GOCACHE GOMODCACHE GOTMPDIR GOTOOLCHAIN GOMAXPROCS".split(" "),
+  ..."GOPROXY GONOPROXY GOPRIVATE GOSUMDB GONOSUMDB GOINSECURE GOAUTH GOVCS".split(" "),
+  ..."XDG_CACHE_HOME XDG_CONFIG_HOME CGO_ENABLED CC CXX".split(" "),
+];
 const PROGRESS_EVERY_MS = 10_000;
 export const WAYS_TO_LIVEKIT = [
   "1. set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET to a LiveKit that runs elsewhere;",

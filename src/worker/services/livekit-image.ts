@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { programEnvironment } from "../../tool/program-environment.ts";
+import { DOWNLOADS, programEnvironment } from "../../tool/program-environment.ts";
 import { findOnPath } from "./find-on-path.ts";
 import { LIVEKIT_VERSION } from "./livekit-cache.ts";
 import type { ReportProgress } from "./service.ts";
@@ -14,11 +14,12 @@ const CLIENTS = ["docker", "podman"];
 const ANSWERS_WITHIN_MS = 3_000;
 /** Variables with which docker and podman find their engine, their settings and the registry. */
 const CLIENT_SETTINGS = [
-  "DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG DOCKER_CERT_PATH DOCKER_TLS_VERIFY DOCKER_API_VERSION",
-  "CONTAINER_HOST CONTAINER_CONNECTION CONTAINERS_CONF CONTAINERS_STORAGE_CONF CONTAINERS_REGISTRIES_CONF",
-  "REGISTRY_AUTH_FILE XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_DATA_HOME DBUS_SESSION_BUS_ADDRESS",
-  "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR",
-].flatMap((names) => names.split(" "));
+  ...DOWNLOADS,
+  ..."DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG DOCKER_CERT_PATH DOCKER_TLS_VERIFY DOCKER_API_VERSION".split(" "),
+  ..."CONTAINER_HOST CONTAINER_CONNECTION CONTAINERS_CONF CONTAINERS_STORAGE_CONF".split(" "),
+  ..."CONTAINERS_REGISTRIES_CONF REGISTRY_AUTH_FILE".split(" "),
+  ..."XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_DATA_HOME DBUS_SESSION_BUS_ADDRESS".split(" "),
+];
 const RESTRICTIONS = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"];
 /** What podman prints before the registry has answered. */
 const IS_TRYING = /^Trying to pull/u;
