@@ -43,7 +43,7 @@ test("a real recording is read", () => {
 });
 
 test.each([
-  ["is no WAV file", Buffer.from("ID3 and other sounds"), "expected a WAV file"],
+  ["is not a WAV file", Buffer.from("ID3 and other sounds"), "expected a WAV file"],
   ["is empty", Buffer.alloc(0), "expected a WAV file"],
   ["is cut off after its header", wav([1]).subarray(0, 20), "expected a WAV file"],
   ["is compressed", wav([1], { encoding: 85 }), "expected a WAV file with 16-bit PCM samples"],

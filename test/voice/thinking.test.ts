@@ -104,7 +104,7 @@ test("given words are said once, and are in no caption, no history and no record
   expect(seen).not.toContain("Hold on");
 });
 
-test("a participant who speaks ends the sound, and it interrupts nothing", async () => {
+test("the sound ends when a participant speaks, and the speech interrupts nothing", async () => {
   await using talk = await startTalk({ settings: { thinking: "sound" } });
   const { voice, user, thoughts } = talk;
   voice.understand("");

@@ -10,7 +10,7 @@ export class PluginOrder<Plugin> {
     this.#plugins = plugins;
   }
 
-  /** The plugins in the order of the list, but those that have failed lately come last. */
+  /** The plugins in the order of the list, with those that have recently failed at the end. */
   get current(): readonly Plugin[] {
     const hasFailed = (plugin: Plugin) => performance.now() - (this.#failedAt.get(plugin) ?? -Infinity) < REST_MS;
     return [...this.#plugins.filter((plugin) => !hasFailed(plugin)), ...this.#plugins.filter(hasFailed)];

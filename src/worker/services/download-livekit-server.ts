@@ -74,7 +74,7 @@ export function archiveFor(platform: string, arch: string): { readonly name: str
 
 async function fetchChecksum(url: string, name: string): Promise<string> {
   using limit = new SilenceLimit();
-  const list = await text(await get(url, { signal: limit.signal })).catch(sayWhichIsSilent(url, limit));
+  const list = await text(await get(url, { signal: limit.signal })).catch(rethrowNaming(url, limit));
   const line = list.split("\n").find((each) => each.endsWith(` ${name}`) || each.endsWith(` *${name}`));
   const sum = /^[\da-f]{64}(?= )/u.exec(line ?? "")?.[0];
   if (sum === undefined) throw new Error(`${url} does not list ${name}`);
@@ -102,7 +102,7 @@ async function receiveFrom(
   using limit = new SilenceLimit();
   const { signal } = limit;
   const headers = start > 0 ? { range: `bytes=${start}-` } : {};
-  const response = await get(url, { headers, signal }).catch(sayWhichIsSilent(url, limit));
+  const response = await get(url, { headers, signal }).catch(rethrowNaming(url, limit));
   // The server has nothing after `start`, so the file is complete.
   if (response.statusCode === 416) return void response.destroy();
   const isRest = response.statusCode === 206;
@@ -118,9 +118,7 @@ async function receiveFrom(
     limit.reset();
   });
   try {
-    await pipeline(response, createWriteStream(file, { flags: isRest ? "a" : "w" })).catch(
-      sayWhichIsSilent(url, limit),
-    );
+    await pipeline(response, createWriteStream(file, { flags: isRest ? "a" : "w" })).catch(rethrowNaming(url, limit));
   } finally {
     clearInterval(timer);
   }
@@ -135,7 +133,7 @@ async function get(url: string, options: http.RequestOptions, redirects = 0): Pr
   const request = open(url, { ...options, agent: new Agent({ proxyEnv: process.env }) });
   request.end();
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
-  // An abort while the body is read emits an error here, too.
+  // If the request is aborted while its body is read, it emits an error as well.
   request.on("error", () => {});
   const { statusCode = 0, headers } = response;
   if ((statusCode >= 200 && statusCode < 300) || statusCode === 416) return response;
@@ -145,7 +143,7 @@ async function get(url: string, options: http.RequestOptions, redirects = 0): Pr
   return get(new URL(headers.location, url).href, options, redirects + 1);
 }
 
-function sayWhichIsSilent(url: string, { signal }: SilenceLimit): (error: unknown) => never {
+function rethrowNaming(url: string, { signal }: SilenceLimit): (error: unknown) => never {
   return (error) => {
     throw signal.aborted ? new Error(`${url} does not answer`, { cause: error }) : error;
   };
