@@ -94,17 +94,19 @@ export class Succession {
 
   /**
    * If another worker has marked this agent as gone, publishes this agent's state repeatedly until LiveKit has received
-   * it. A change may be lost or delayed.
+   * it, and once more. A change may be lost or delayed, and LiveKit (1.13.5) may deliver this one to a client before the
+   * mark: it decides the order of two updates, but writes them without a lock.
    */
   async #showAgain(): Promise<void> {
     const { room, showState } = this.#options;
     if (this.#isShowing) return;
     this.#isShowing = true;
     try {
-      while (this.#untilOwned && isGone(room.localParticipant?.attributes ?? {})) {
+      const isMarked = () => isGone(room.localParticipant?.attributes ?? {});
+      for (let wasMarked = isMarked(); this.#untilOwned && wasMarked; await sleep(AGAIN_AFTER_MS)) {
+        wasMarked = isMarked();
         await this.#untilOwned();
         showState();
-        await sleep(AGAIN_AFTER_MS);
       }
     } catch {
       // Another agent owns the session.

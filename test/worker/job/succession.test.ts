@@ -35,9 +35,12 @@ async function openRoom() {
     await expect.poll(() => user.room.remoteParticipants.has(identity), { timeout: 5_000 }).toBe(true);
     return room;
   };
-  const succeed = (room: Room) => {
-    // The test, and thus the room, may end before LiveKit has answered.
-    const showState = () => void room.localParticipant?.setAttributes(LISTENING).catch(() => {});
+  const succeed = (room: Room, onShow = () => {}) => {
+    const showState = () => {
+      onShow();
+      // The test, and thus the room, may end before LiveKit has answered.
+      void room.localParticipant?.setAttributes(LISTENING).catch(() => {});
+    };
     return new Succession({ room, ...createFormerAgents({ name, room, ...server() }), showState, logger });
   };
   const attributesOf = (identity: string) => user.room.remoteParticipants.get(identity)?.attributes;
@@ -105,4 +108,16 @@ test("an agent that was considered dead while it owns the session shows its stat
   await rooms.updateParticipant(name, "agent-new", { attributes: GONE_ATTRIBUTES });
 
   await expect.poll(() => states, { timeout: 5_000 }).toEqual(["gone", "listening"]);
+});
+
+test("it shows its state once more, as LiveKit may deliver the mark to a client after the first", async () => {
+  const { rooms, name, join, succeed, attributesOf } = await openRoom();
+  let shown = 0;
+  await succeed(await join("agent-new"), () => shown++).begin(owned);
+  await expect.poll(() => attributesOf("agent-new"), { timeout: 5_000 }).toEqual(LISTENING);
+  await rooms.updateParticipant(name, "agent-new", { attributes: GONE_ATTRIBUTES });
+
+  // Once at the start and twice after the mark.
+  await expect.poll(() => shown, { timeout: 5_000 }).toBe(3);
+  expect(attributesOf("agent-new")).toEqual(LISTENING);
 });
