@@ -74,7 +74,7 @@ export class VirtualClock implements Disposable {
   async run(untilMs: number): Promise<void> {
     const end = this.now + untilMs;
     for (;;) {
-      do await new Promise(setImmediate);
+      do await untilIdle();
       while (this.#isBusy());
       const next = this.#next();
       if (!next || next[1].at > end) break;
@@ -100,4 +100,9 @@ export class VirtualClock implements Disposable {
     // The constructor has set an own `now`, which hides the one on the prototype.
     Reflect.deleteProperty(performance, "now");
   }
+}
+
+/** Waits longer than code that collects work for one `setImmediate`, or for two, before it continues. */
+async function untilIdle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
 }
