@@ -11,6 +11,7 @@ import { EmbeddedVoice } from "../src/voice/providers/embedded/embedded-voice.ts
 import { EspeakSynthesizer, findEspeak } from "../src/voice/providers/espeak/espeak-synthesizer.ts";
 import { piecesOf, type Synthesizer } from "../src/voice/providers/synthesizer.ts";
 import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
+import { measureKeyterms } from "./speech/keyterms.ts";
 import { installOtherRecognizers, OTHER_RECOGNIZERS, recognizeElsewhere } from "./speech/other-recognizers.ts";
 import { fetchRecordings, type Recording, withNoise } from "./speech/recordings.ts";
 import { WordErrors } from "./speech/word-errors.ts";
@@ -62,6 +63,18 @@ test("how well the embedded models understand people, and are understood", async
   console.log(JSON.stringify({ recordings: recordings.length, recognized, voices }, undefined, 2));
   await recordVoice({ speech: { at: today(), recordings: recordings.length, recognized, voices } });
   expect(recordings.length).toBeGreaterThan(20);
+}, 900_000);
+
+test("how many names are recognized without and with `voice.keyterms`", async () => {
+  await fetchSpeechFiles(`${CACHE}/speech`, SPEECH_PARTS, console.log);
+  const recognizer = await EmbeddedRecognizer.load({ PARLEY_CACHE_DIR: CACHE });
+  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: CACHE }, undefined);
+  const figures = await measureKeyterms(recognizer, voice);
+  await Promise.all([recognizer.close(), voice.close()]);
+
+  console.log(JSON.stringify(figures));
+  await recordVoice({ keyterms: { at: today(), ...figures } });
+  expect(figures.right.with).toBeGreaterThan(figures.right.without);
 }, 900_000);
 
 test("how well other recognizers that run without a network understand the same recordings", async () => {

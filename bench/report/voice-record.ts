@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { KeytermFigures } from "../speech/keyterms.ts";
 import { fillPlaces, record } from "./marked-places.ts";
 import { toTable } from "./tables.ts";
 
@@ -68,6 +69,8 @@ export interface VoiceRecord {
   readonly speech?: SpeechFigures;
   /** The recognizers that run without a network, on the same recordings. */
   readonly recognizers?: { readonly at: string; readonly figures: Readonly<Record<string, RecognizerFigures>> };
+  /** How many names are recognized without and with `voice.keyterms`. */
+  readonly keyterms?: KeytermFigures & { readonly at: string };
   readonly coughs: { readonly at: string; readonly count: number; readonly lost: number };
   readonly interruptions: { readonly at: string; readonly count: number; readonly stopped: number };
 }
@@ -97,6 +100,7 @@ export function writeVoice(page: string, recorded: VoiceRecord): string {
     "captions-at": recorded.captions.at,
     ...(recorded.speech && { speech: `\n\n${speechTables(recorded.speech)}\n\n` }),
     ...(recorded.recognizers && { recognizers: `\n\n${recognizerTable(recorded.recognizers)}\n\n` }),
+    ...(recorded.keyterms && { keyterms: keytermSentence(recorded.keyterms) }),
     captions: `\n\n${captionTable(recorded.captions)}\n\n`,
     "beside-at": recorded.beside.at,
     beside: `\n\n${besideStock(recorded.beside.medians)}\n\n`,
@@ -152,6 +156,14 @@ function recognizerTable({ at, figures }: NonNullable<VoiceRecord["recognizers"]
   ]);
   const table = toTable(["", "wrong words", "with noise 10 dB below the voice", "ms for a recording, mean"], rows);
   return `On ${at}:\n\n${table}`;
+}
+
+function keytermSentence({ at, names, sentences, right, others }: NonNullable<VoiceRecord["keyterms"]>): string {
+  return (
+    `Of ${sentences} sentences, spoken by \`TTS=embedded\`, with one of ${names} names each, the name was right in ` +
+    `${right.without} without \`keyterms\` and in ${right.with} with all ${names} of them. In ${others.sentences} ` +
+    `other sentences, \`keyterms\` replaced ${others.replaced} words (${at})`
+  );
 }
 
 function share(value: number): string {

@@ -41,6 +41,8 @@ export const voiceSchema = z.strictObject({
   speculate: z.boolean().default(true),
   /** Whether `STT=embedded` also shows the words while a participant speaks. This uses a tenth of a core. */
   interimTranscripts: z.boolean().default(true),
+  /** Names that `STT=embedded` may not know, such as `["Parley"]`. Words that sound like one are replaced by it. */
+  keyterms: z.array(z.string().trim().min(2).max(60)).max(100).default([]),
   /** How long a participant must speak to interrupt the agent's speech, in ms. */
   interruptAfterMs: milliseconds.default(90),
   /**

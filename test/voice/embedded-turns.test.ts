@@ -27,6 +27,18 @@ test("what is said with a pause is one message, with the words of both parts", a
   expect(turns).toEqual([{ input: [{ type: "text", text: said }] }]);
 });
 
+test("words that sound like a keyterm are shown and answered as the keyterm", async () => {
+  await using voice = await VoiceAgent.start({ stt: recognizer, settings: { keyterms: ["Tenovklubs"] } });
+  const user = await voice.speaker("user");
+  voice.agent.model.script(() => reply([text("A card.")]));
+
+  await user.play(joined(await recording("ten-of-clubs"), silence(1_500)));
+  const { id, text: said } = await user.client.next("transcription", ({ final }) => final);
+
+  expect(said).toMatch(/^Tenovklubs/u);
+  expect(await user.client.answerTo(id)).toBe("A card.");
+});
+
 test("the sound around a short pause is heard once, and with its soft consonants", async () => {
   await using voice = await VoiceAgent.start({ stt: recognizer, settings: { endOfTurnMs: 1_500 } });
   const user = await voice.speaker("user");

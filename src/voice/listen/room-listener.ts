@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { abortable } from "../../lib/abortable.ts";
 import { type OnRoomInput, type RoomParticipant, toRoomParticipant } from "../../session/room/room-input.ts";
 import type { SpokenTimes } from "../../session/room/voice-port.ts";
+import { Keyterms } from "../../speech/listen/keyterms.ts";
 import type { SpeechModelOf } from "../../speech/start-model.ts";
 import { type EndOfTurn, endOfTurnOf, type VoiceSettings } from "../voice-settings.ts";
 import { resumeSpeech } from "../../livekit/agent-session.ts";
@@ -219,9 +220,9 @@ export class RoomListener {
     if (recognizer.capabilities.streaming) return recognizer;
     const limited = new LimitedRecognizer(recognizer, [this.#unrecognized, this.#due]);
     if (!isLocal(recognizer)) return limited;
-    const { interimTranscripts: interims } = this.#options.settings;
+    const { interimTranscripts: interims, keyterms: terms } = this.#options.settings;
     const vad = new VoiceActivity({ endOfTurnMs: this.endOfTurn.incompleteMs, leadInMs: LOCAL_LEAD_IN_MS });
-    return new TurnRecognizer({ recognizer, limited, vad, due: this.#due, interims });
+    return new TurnRecognizer({ recognizer, limited, vad, due: this.#due, interims, keyterms: new Keyterms(terms) });
   }
 
   #createManualTurns(): ManualTurns {

@@ -1,6 +1,7 @@
 import { stt, type VAD, type VADEvent, VADEventType } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
 import { copyFrame, toAudioFrame } from "../../livekit/audio-frame.ts";
+import type { Keyterms } from "../../speech/listen/keyterms.ts";
 import type { AskOptions } from "../../speech/speech-model.ts";
 import type { DueWords } from "./due-words.ts";
 import type { LimitedRecognizer } from "./limited-recognizer.ts";
@@ -40,6 +41,7 @@ interface TurnRecognizerOptions {
   readonly due: DueWords;
   /** Whether words are recognized while a participant speaks, and not only at pauses. */
   readonly interims: boolean;
+  readonly keyterms: Pick<Keyterms, "correct">;
 }
 
 /**
@@ -149,7 +151,10 @@ class TurnStream extends stt.SpeechStream {
   #prepare(piece: readonly AudioFrame[]): Prepared {
     const discarded = new AbortController();
     const signal = AbortSignal.any([this.abortSignal, discarded.signal]);
-    const recognition = this.#turns.words.prepare([...piece], (frames) => this.#transcribe(frames, signal));
+    const recognition = this.#turns.words.prepare(
+      [...piece],
+      async (frames) => (await this.#transcribe(frames, { signal })) ?? "",
+    );
     return { add: recognition.add, discard: () => discarded.abort() };
   }
 
@@ -162,7 +167,7 @@ class TurnStream extends stt.SpeechStream {
     this.#interimAt = Infinity;
     const startedAt = performance.now();
     const options = { signal: this.abortSignal, isOptional: true };
-    const recognize = (frames: readonly AudioFrame[]) => this.#options.recognizer.transcribe(frames, options);
+    const recognize = (frames: readonly AudioFrame[]) => this.#transcribe(frames, options);
     const words = await this.#turns.words.peek(piece, recognize).catch(() => undefined);
     if (piece !== this.#piece || this.closed) return;
     this.#interimAt = startedAt + INTERIM_EVERY_MS;
@@ -200,8 +205,10 @@ class TurnStream extends stt.SpeechStream {
     return [toAudioFrame(sound.data.subarray(heard), sound.sampleRate)];
   }
 
-  async #transcribe(frames: readonly AudioFrame[], signal: AbortSignal): Promise<string> {
-    return (await this.#options.recognizer.transcribe(frames, { signal })) ?? "";
+  async #transcribe(frames: readonly AudioFrame[], options: AskOptions): Promise<string | undefined> {
+    const { recognizer, keyterms } = this.#options;
+    const text = await recognizer.transcribe(frames, options);
+    return text && keyterms.correct(text);
   }
 }
 
