@@ -62,6 +62,11 @@ function toPlace(place: Readonly<Record<string, string>> | undefined): string | 
   const { file = "", line, column } = place ?? {};
   const path = file.startsWith("file:") ? fileURLToPath(file) : file;
   if (path === "" || path.startsWith(OWN_FILES) || path.includes("node_modules")) return undefined;
+  return `${displayPath(path)}:${line}:${column}`;
+}
+
+/** Returns a path for an error message: relative to the working folder, if the file is below it. */
+export function displayPath(path: string): string {
   const near = relative(process.cwd(), path);
-  return `${near.startsWith("..") ? path : near}:${line}:${column}`;
+  return near.startsWith("..") ? path : near;
 }

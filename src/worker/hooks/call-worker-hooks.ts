@@ -1,7 +1,6 @@
-import { relative } from "node:path";
 import PQueue from "p-queue";
 import { AppError } from "../../errors/app-error.ts";
-import { describeImportError } from "../../lib/modules/import-error.ts";
+import { describeImportError, displayPath } from "../../lib/modules/import-error.ts";
 import { runHook } from "./call-hook.ts";
 import { type ModuleHooks, registered, type WorkerHooks } from "./worker-hooks.ts";
 
@@ -103,5 +102,5 @@ async function call(
   if (!failure) return undefined;
   const { isLate, error } = failure;
   const what = isLate ? `timed out after ${limitMs / 1_000} s` : `failed: ${describeImportError(error)}`;
-  return new AppError("invalid_config", `${relative("", file)}: ${name} ${what}`, { cause: error });
+  return new AppError("invalid_config", `${displayPath(file)}: ${name} ${what}`, { cause: error });
 }
