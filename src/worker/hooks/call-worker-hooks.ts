@@ -5,9 +5,9 @@ import { runHook } from "./call-hook.ts";
 import { type ModuleHooks, registered, type WorkerHooks } from "./worker-hooks.ts";
 
 /** How long `onWorkerStart` may take: less than the limit for the start of a host process. */
-export const START_LIMIT_MS = 10_000;
+const START_LIMIT_MS = 10_000;
 /** How long `onWorkerStop` and `onReload` may take: less than the limit for the end of a host process. */
-export const STOP_LIMIT_MS = 2_000;
+const STOP_LIMIT_MS = 2_000;
 
 /** Runs one task at a time, because in tests, one session may start while another one ends. */
 const queue = new PQueue({ concurrency: 1 });
