@@ -35,3 +35,4 @@ export {
 } from "./tool/define-tool.ts";
 export { PermissionDenied } from "./tool/permission-denied.ts";
 export { type ConfigFile, defineConfig } from "./worker/config-file.ts";
+export { registerWorkerHooks, type WorkerHooks } from "./worker/hooks/worker-hooks.ts";

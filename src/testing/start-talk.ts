@@ -1,6 +1,7 @@
 import { AppError } from "../errors/app-error.ts";
 import { Cleanup } from "../lib/cleanup.ts";
 import { fieldsOf, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
+import { startWorkerHooks, stopWorkerHooks } from "../worker/hooks/call-worker-hooks.ts";
 import { loadRtcNode } from "../livekit/load-rtc-node.ts";
 import { TEST_IDENTITY } from "../scenario/playable.ts";
 import { type AgentOptions, loadAgent } from "./load-agent.ts";
@@ -54,6 +55,8 @@ export async function startTalk(options: TalkOptions): Promise<Talk> {
   await using cleanup = new Cleanup();
   const { model, identity = TEST_IDENTITY, language } = options;
   const agent = await loadAgent(options);
+  await startWorkerHooks();
+  cleanup.defer(endWorkerHooks);
   const opened = await model.open();
   cleanup.defer(() => opened.close());
   const changes = new EventTarget();
@@ -65,6 +68,12 @@ export async function startTalk(options: TalkOptions): Promise<Talk> {
   const closing = cleanup.move();
   talk.closeWith(() => closing.disposeAsync());
   return talk;
+}
+
+/** @throws {AppError} if a hook fails, because that should fail the test */
+async function endWorkerHooks(): Promise<void> {
+  const [failure] = await stopWorkerHooks();
+  if (failure) throw failure;
 }
 
 async function openStage(

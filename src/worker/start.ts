@@ -236,7 +236,7 @@ async function serveGrpc(
  */
 async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: StartWorkerOptions): Promise<Definitions> {
   const reloads = !isWorkerOnly;
-  const definitions = await openDefinitions(config, { reloads });
+  const definitions = await openDefinitions(config, { reloads, logger });
   cleanup.defer(definitions.close);
   const check = async () => {
     const prefixes = Object.keys(config.mcpServers).map(toolPrefix);

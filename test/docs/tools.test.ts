@@ -1,10 +1,14 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { scripted } from "../../src/testing/model/scripted.ts";
+import { startTalk } from "../../src/testing/start-talk.ts";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import type { Tool } from "../../src/tool/define-tool.ts";
+import { registered } from "../../src/worker/hooks/worker-hooks.ts";
 import { TestAgent } from "../support/agent.ts";
 import { lastContent } from "../support/model-view.ts";
+import { emptyDatabase } from "../support/servers/temp-database.ts";
 import { PNG } from "../support/pictures.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -14,6 +18,10 @@ const folder = join(root, ".cache", `docs-tools-${process.pid}`);
 
 beforeAll(() => mkdir(folder, { recursive: true }));
 afterAll(() => rm(folder, { recursive: true, force: true }));
+afterEach(() => {
+  registered.clear();
+  vi.unstubAllEnvs();
+});
 
 /** The page's tool that starts with its file's name. */
 async function toolOf(name: string): Promise<Tool> {
@@ -63,4 +71,26 @@ test("the page's tool shows the model a picture, and people a plan", async () =>
   expect(user.all("tool_use_result")).toMatchObject([
     { result: { floor: 2 }, display: { title: "Floor 2", src: `data:image/png;base64,${data}` } },
   ]);
+});
+
+test("the page's tool looks up an order with a pool that is open as long as the session", async () => {
+  await using database = await emptyDatabase();
+  const { sql } = database;
+  await sql`create table orders (id int, status text)`;
+  await sql`insert into orders values (7, 'shipped')`;
+  vi.stubEnv("SHOP_DATABASE_URL", database.url);
+  const model = scripted([{ use: { order_status: { order: 7 } } }, "It is on its way."]);
+  const tools = { order_status: await toolOf("orders/order-status") };
+  const connections = async () =>
+    (await sql`select from pg_stat_activity where datname = current_database() and application_name = 'postgres.js'`)
+      .count;
+
+  const talk = await startTalk({ config: { instructions: "Help." }, tools, model });
+  const during = await connections();
+  const { calls } = await talk.say("Where is order 7?");
+  await talk[Symbol.asyncDispose]();
+
+  expect(calls).toMatchObject([{ name: "order_status", result: { status: "shipped" } }]);
+  expect(during).toBe(1);
+  await vi.waitUntil(async () => (await connections()) === 0);
 });

@@ -20,7 +20,9 @@ export function describeImportError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const lines = (error.stack ?? "").split("\n");
   const place = placeOfImport(error.message) ?? placeOfSyntaxError(lines) ?? lines.map(placeOfFrame).find(Boolean);
-  return place === undefined ? error.message : `${error.message} (at ${place})`;
+  // Node's error for a host with several addresses, none of which answers, has a code and no message.
+  const message = error.message === "" && "code" in error ? String(error.code) : error.message;
+  return place === undefined ? message : `${message} (at ${place})`;
 }
 
 /** Whether a line of a stack is a frame in the author's code, which is not in a package, Node or Parley. */
@@ -60,6 +62,11 @@ function toPlace(place: Readonly<Record<string, string>> | undefined): string | 
   const { file = "", line, column } = place ?? {};
   const path = file.startsWith("file:") ? fileURLToPath(file) : file;
   if (path === "" || path.startsWith(OWN_FILES) || path.includes("node_modules")) return undefined;
+  return `${displayPath(path)}:${line}:${column}`;
+}
+
+/** Returns a path for an error message: relative to the working folder, if the file is below it. */
+export function displayPath(path: string): string {
   const near = relative(process.cwd(), path);
-  return `${near.startsWith("..") ? path : near}:${line}:${column}`;
+  return near.startsWith("..") ? path : near;
 }

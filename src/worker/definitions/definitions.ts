@@ -4,6 +4,8 @@ import type { PreviousModules } from "../../lib/previous-modules.ts";
 import { loadTools } from "../../tool/load-tools.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
 import type { Config } from "../config.ts";
+import { reloadModules, startWorkerHooks, stopWorkerHooks } from "../hooks/call-worker-hooks.ts";
+import type { Logger } from "../logger.ts";
 import { FreshModules } from "./fresh-modules.ts";
 import { watchFiles } from "./watch-files.ts";
 
@@ -29,7 +31,8 @@ export interface Definitions {
   readonly agents: ReadonlyMap<string, AgentSettings>;
   /** Calls the listener each time changed files have been loaded. */
   readonly onReloaded: (listener: (reload: Reload) => void) => void;
-  readonly close: () => void;
+  /** Calls `onWorkerStop` of the modules. Never rejects. */
+  readonly close: () => Promise<void>;
 }
 
 type Folders = Pick<Config, "toolsFolder" | "toolSettings" | "agentsFolder">;
@@ -42,16 +45,18 @@ interface DefinitionOptions {
    * editing must still serve rooms.
    */
   readonly isLenient?: boolean;
+  readonly logger: Pick<Logger, "error">;
 }
 
 /**
- * Loads the tools and the agents from the config's folders.
+ * Loads the tools and the agents from the config's folders, and calls `onWorkerStart` of their modules.
  *
- * @throws {AppError} `invalid_config` naming the file, unless `isLenient`
+ * @throws {AppError} `invalid_config` naming the file: if it is invalid, unless `isLenient`, or if its `onWorkerStart`
+ *   fails
  */
 export async function openDefinitions(
   config: Folders,
-  { reloads, isLenient = false }: DefinitionOptions,
+  { reloads, isLenient = false, logger }: DefinitionOptions,
 ): Promise<Definitions> {
   const { toolsFolder, toolSettings, agentsFolder } = config;
   const closing = new AbortController();
@@ -60,14 +65,23 @@ export async function openDefinitions(
   const agents = new Map<string, AgentSettings>();
   const listeners: ((reload: Reload) => void)[] = [];
   let failed: readonly string[] = [];
+  const report = (failures: readonly Error[]) => {
+    for (const error of failures) logger.error({ error }, "worker hook failed");
+  };
   if (reloads) {
     const folders = [toolsFolder, agentsFolder];
     const modules = new FreshModules(folders);
     void watchFiles(folders, closing.signal, async (files) => {
       await opened.promise;
       // A file that failed to load earlier may have needed one of these files.
-      const bad = await loadAgain({ config, tools, agents }, modules.renew([...files, ...failed]));
+      const isRenewed = modules.renew([...files, ...failed]);
+      let bad: ReadonlyMap<string, string> = new Map();
+      const failures = await reloadModules(isRenewed, async () => {
+        bad = await loadAgain({ config, tools, agents }, isRenewed);
+        return bad.size === 0;
+      });
       failed = [...bad.keys()];
+      report(failures);
       for (const listener of listeners) listener({ files, problems: [...bad.values()] });
     });
   }
@@ -77,12 +91,17 @@ export async function openDefinitions(
       refill(tools, await loadTools(toolsFolder, toolSettings));
       refill(agents, await loadAgents(agentsFolder));
     }
+    await startWorkerHooks();
   } catch (error) {
     closing.abort();
     throw error;
   }
   opened.resolve();
-  return { tools, agents, onReloaded: (listener) => void listeners.push(listener), close: () => closing.abort() };
+  const close = async () => {
+    closing.abort();
+    report(await stopWorkerHooks());
+  };
+  return { tools, agents, onReloaded: (listener) => void listeners.push(listener), close };
 }
 
 interface Loaded {

@@ -27,17 +27,37 @@ export interface HookWatch {
 
 /** Calls a hook and waits for it, up to its deadline. Never rejects. */
 export async function callHook({ name, room, call }: HookCall, { logger, telemetry }: HookWatch): Promise<void> {
-  const signal = AbortSignal.timeout(HOOK_LIMIT_MS);
-  let end = "done";
+  const failure = await runHook(call, HOOK_LIMIT_MS);
+  if (failure) {
+    const what = failure.isLate ? `timed out after ${HOOK_LIMIT_MS / 1_000} s` : "failed";
+    logger.error({ error: failure.error, room }, `hook ${name} ${what}`);
+  }
+  const end = failure ? (failure.isLate ? "late" : "failed") : "done";
+  quietly(() => telemetry?.instruments.hooks.add(1, { [PARLEY.hook]: name, [PARLEY.hookEnd]: end }));
+}
+
+/** Why a hook has not finished. */
+interface HookFailure {
+  /** Whether the hook exceeded its deadline. Otherwise it threw. */
+  readonly isLate: boolean;
+  readonly error: unknown;
+}
+
+/** Calls a hook and waits for it, up to its deadline. Never rejects. */
+export async function runHook(call: HookCall["call"], limitMs: number): Promise<HookFailure | undefined> {
+  const deadline = new AbortController();
+  const { signal } = deadline;
+  // Unlike the timer of `AbortSignal.timeout`, this one keeps the process alive, which may have nothing else to do.
+  const timer = setTimeout(() => deadline.abort(new DOMException("The hook is late", "TimeoutError")), limitMs);
   try {
     await abortable(
       Promise.resolve().then(() => call({ signal })),
       signal,
     );
+    return undefined;
   } catch (error) {
-    end = signal.aborted ? "late" : "failed";
-    const what = signal.aborted ? `timed out after ${HOOK_LIMIT_MS / 1_000} s` : "failed";
-    logger.error({ error, room }, `hook ${name} ${what}`);
+    return { isLate: signal.aborted, error };
+  } finally {
+    clearTimeout(timer);
   }
-  quietly(() => telemetry?.instruments.hooks.add(1, { [PARLEY.hook]: name, [PARLEY.hookEnd]: end }));
 }

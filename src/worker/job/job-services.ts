@@ -72,7 +72,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const reloads = env[RELOADS] !== undefined;
   const logger = createLogger(config, { output: openLogOutput(config), also: watching.logStream });
   reportLosses(logger);
-  const definitions = await openDefinitions(config, { reloads, isLenient: reloads });
+  const definitions = await openDefinitions(config, { reloads, isLenient: reloads, logger });
   const { anthropicApiKey: apiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
@@ -109,8 +109,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     mcp.replaceOwn(ownTools());
   });
   const close = async () => {
-    definitions.close();
-    await Promise.all([mcp.close(), speech?.close(), permissionEvents.close(), watching.close()]);
+    await Promise.all([definitions.close(), mcp.close(), speech?.close(), permissionEvents.close(), watching.close()]);
     await sql.end({ timeout: 2 });
   };
   const { telemetry } = watching;

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 const folder = forEachTest(() => tempFolder());
+afterEach(() => vi.unstubAllEnvs());
 const CONFIG = `config: ${resolve("test/fixtures/testing/parley.config.ts")}\n`;
 
 interface Ended {
@@ -131,4 +132,39 @@ test.each([
     0,
     "passed  a.talk.yaml (n ms)\n\n1 runs of 1 tests, all passed\n",
   ]);
+});
+
+test("each session opens what its tools need and closes it at its end; a session that cannot do so fails", async () => {
+  const source = (file: string) => JSON.stringify(resolve("src", file));
+  const pool = `
+    import { appendFileSync } from "node:fs";
+    import { defineTool } from ${source("tool/define-tool.ts")};
+    import { registerWorkerHooks } from ${source("worker/hooks/worker-hooks.ts")};
+    let isOpen = false;
+    const note = (what: string) => { isOpen = what === "start"; appendFileSync("events", what + "\\n"); };
+    registerWorkerHooks(import.meta, {
+      onWorkerStart: () => { if (process.env["POOL"] === "down") throw new Error("no database"); note("start"); },
+      onWorkerStop: () => note("stop"),
+    });
+    export default defineTool({ description: "D.", input: { type: "object" }, run: () => ({ isOpen }) });`;
+  await mkdir(join(folder.path, "tools"));
+  await writeFile(join(folder.path, "package.json"), '{ "type": "module" }');
+  await writeFile(join(folder.path, "tools/ask.ts"), pool);
+  await writeFile(join(folder.path, "parley.config.ts"), 'export default { instructions: "Help." };');
+  const yaml = `
+    config: parley.config.ts
+    turns:
+      - user: Ask
+        model: [{ use: { ask: {} } }, Done.]
+        expect: { calls: [{ name: ask, result: { isOpen: true } }] }`;
+  await writeFile(join(folder.path, "a.talk.yaml"), yaml);
+
+  const open = await parley("--repeat", "2");
+  vi.stubEnv("POOL", "down");
+  const down = await parley();
+
+  expect([open.status, open.stdout]).toEqual([0, expect.stringContaining("2 runs of 1 tests, all passed")]);
+  expect(await readFile(join(folder.path, "events"), "utf8")).toBe("start\nstop\nstart\nstop\n");
+  expect(down.status).toBe(1);
+  expect(down.stdout).toContain("tools/ask.ts: onWorkerStart failed: no database (at tools/ask.ts:8:");
 });

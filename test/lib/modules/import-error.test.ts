@@ -14,6 +14,7 @@ const LOADERS = {
   config: `import { readConfigFile as load } from ${JSON.stringify(join(SRC, "worker/settings/read-config-file.ts"))};
     await load(process.cwd() + "/parley.config.ts")`,
 };
+const HOOKS = join(SRC, "worker/hooks/worker-hooks.ts");
 const TOOL = join(import.meta.dirname, "../../../src/tool/define-tool.ts");
 
 const folder = forFile(() => tempFolder());
@@ -60,6 +61,25 @@ test.each([
       "dice.ts": `import { defineTool } from ${JSON.stringify(TOOL)};\n\nexport default defineTool({ permissions: {} });`,
     },
     'dice.ts: "permissions" is not a field of defineTool. Did you mean "permission"? (at dice.ts:3:16)',
+  ],
+  [
+    "a helper misspells a hook",
+    {
+      "dice.ts": usesHelper,
+      "_menu.ts": `import { registerWorkerHooks } from ${JSON.stringify(HOOKS)};
+        export const soup = 1;
+        registerWorkerHooks(import.meta, { onWorkerEnd: () => {}, onReloud: () => {} });`,
+    },
+    'dice.ts: "onWorkerEnd" is not a field of registerWorkerHooks. "onReloud" is not a field of registerWorkerHooks. ' +
+      'Did you mean "onReload"? (at _menu.ts:3:9)',
+  ],
+  [
+    "a helper throws an error that has only a code",
+    {
+      "dice.ts": usesHelper,
+      "_menu.ts": 'throw Object.assign(new AggregateError([]), { code: "ECONNREFUSED" });\nexport const soup = 1;',
+    },
+    "dice.ts: ECONNREFUSED (at _menu.ts:1:21)",
   ],
   [
     "a helper imports a file that does not exist",
