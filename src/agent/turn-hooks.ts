@@ -27,6 +27,8 @@ export interface HookSession {
 }
 
 const words = z.string().max(100_000).regex(/\S/u, "expected some text");
+/** Whether participants may interrupt what the hook lets the agent say. @defaultValue true */
+const interruptible = z.boolean().exactOptional();
 
 /** What `onUserTurn` may return. `undefined` leaves the turn as it is. */
 export const userTurnDecisionSchema = z.union(
@@ -40,12 +42,14 @@ export const userTurnDecisionSchema = z.union(
         text: words.exactOptional(),
         /** What the agent says. The model is not called. */
         answer: words.exactOptional(),
+        interruptible,
       })
-      .refine(({ text, answer }) => text === undefined || answer === undefined),
+      .refine(({ text, answer }) => text === undefined || answer === undefined)
+      .refine(({ answer, interruptible: isSet }) => isSet === undefined || answer !== undefined),
     /** The model never sees the message. The agent says these words, or with `true` that it cannot help. */
-    z.strictObject({ refuse: z.union([z.literal(true), words]) }),
+    z.strictObject({ refuse: z.union([z.literal(true), words]), interruptible }),
   ],
-  'onUserTurn: expected it to return nothing, {context, text}, {context, answer} or {refuse: true or "…"}',
+  'onUserTurn: expected it to return nothing, {context, text}, {context, answer, interruptible} or {refuse: true or "…", interruptible}',
 );
 
 export type UserTurnDecision = z.input<typeof userTurnDecisionSchema>;

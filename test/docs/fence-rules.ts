@@ -58,6 +58,7 @@ export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
     after: "});",
   },
   "docs/tools.md: toolSettings: {": inConfig,
+  "docs/turn-hooks.md: onUserTurn: ({ text }) =>": inConfig,
   'docs/tools.md: workspace: { root: "…", shell: ["unshare", "-Urpfn", "--mount-proc", "--kill-child", "bash", "-c"] },':
     {
       before: `${inConfig.before} toolSettings: {`,

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
+import type { OnUserTurn, UserTurnDecision } from "../../src/agent/turn-hooks.ts";
 import type { AgentOptions } from "../support/agent.ts";
 import { outline } from "../support/model-view.ts";
 import { Participant } from "../support/participant.ts";
@@ -72,6 +73,26 @@ test("a greeting that is not interruptible is heard to its end, and what was sai
   expect(caller.secondsHeard()).toBeGreaterThan(0.8 * (await secondsOf(LEGAL)));
   await caller.close();
   await client.leave();
+});
+
+test.each<[how: string, decision: UserTurnDecision]>([
+  ["answers", { answer: LEGAL, interruptible: false }],
+  ["refuses", { refuse: LEGAL, interruptible: false }],
+])("what a hook %s is heard to its end, if it is not interruptible", async (_how, decision) => {
+  const onUserTurn: OnUserTurn = ({ text: said }) => (said === "Terms?" ? decision : undefined);
+  const { voice } = await startAgents({ agent: { onUserTurn } });
+  await using _ = voice;
+  const caller = await voice.speaker("ana");
+  voice.understand("Stop.");
+  voice.agent.model.script([reply([text("As you like.")])]);
+
+  await caller.client.say("Terms?");
+  await caller.untilHeard(0.5);
+  await caller.say("Please stop it now.");
+  await caller.client.next("assistant_sentence", ({ text: said }) => said === "As you like.", 20_000);
+
+  expect(await voice.agent.sql`select state, heard from turns where heard is not null`).toEqual([]);
+  expect(caller.secondsHeard()).toBeGreaterThan(0.8 * (await secondsOf(LEGAL)));
 });
 
 test("a handoff changes the voice from the other agent's first word on, even if words of the first one are still waiting", async () => {

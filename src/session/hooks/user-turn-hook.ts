@@ -1,5 +1,5 @@
 import { type OnUserTurn, type UserTurnDecision, userTurnDecisionSchema } from "../../agent/turn-hooks.ts";
-import { type InputPart, inputText } from "../../conversation/turn-record.ts";
+import { type InputNote, type InputPart, inputText } from "../../conversation/turn-record.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { cleanText } from "../../lib/clean-json.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
@@ -124,19 +124,24 @@ export class UserTurnHook {
 
 function changed(turn: NewTurn, decision: UserTurnDecision, refused: string): NewTurn {
   if (!decision) return turn;
+  const noteOf = (note: string, said?: string): InputNote => ({
+    type: "note",
+    note,
+    ...(said !== undefined && { say: said }),
+    ...(said !== undefined && decision.interruptible === false && { isInterruptible: false as const }),
+    isFromHook: true,
+  });
   if ("refuse" in decision) {
-    const say = decision.refuse === true ? refused : cleanText(decision.refuse);
+    const said = decision.refuse === true ? refused : cleanText(decision.refuse);
     const note = "The application refused this message and does not show it to you. You answered with fixed words.";
     const shown = reworded(turn.input, "").filter(({ type }) => type !== "attachment");
-    return { ...turn, input: [...shown, { type: "note", note, say, isFromHook: true }] };
+    return { ...turn, input: [...shown, noteOf(note, said)] };
   }
   const { context, text, answer } = decision;
   const shown = text === undefined ? turn.input : reworded(turn.input, cleanText(text));
   const notes: InputPart[] = [];
-  const addNote = (note: string, say?: string) =>
-    notes.push({ type: "note", note, ...(say !== undefined && { say }), isFromHook: true });
-  if (context !== undefined) addNote(`Context from the application for this message: ${cleanText(context)}`);
-  if (answer !== undefined) addNote("The application wrote your answer to this message.", cleanText(answer));
+  if (context !== undefined) notes.push(noteOf(`Context from the application for this message: ${cleanText(context)}`));
+  if (answer !== undefined) notes.push(noteOf("The application wrote your answer to this message.", cleanText(answer)));
   return { ...turn, input: [...shown, ...notes] };
 }
 

@@ -129,6 +129,7 @@ const BROKEN: Readonly<Record<string, OnUserTurn>> = {
   "returns unknown fields": () => ({ contxt: "tea" }) as never,
   "returns empty words": () => ({ text: " " }),
   "answers and changes": () => ({ text: "a", answer: "b" }),
+  "protects an answer that it does not give": () => ({ context: "tea", interruptible: false }),
 };
 
 const cases = Object.keys(BROKEN).flatMap((name) => (["go_on", "refuse"] as const).map((onLate) => ({ name, onLate })));
