@@ -88,9 +88,14 @@ export class SentenceCutter {
 
   /** Ends the current sentence, even without punctuation, and returns it. */
   end(): string {
-    const rest = this.#pending;
-    this.#pending = "";
-    return rest;
+    return this.take(this.#pending.length);
+  }
+
+  /** Removes the beginning of the current sentence, and returns it. */
+  take(length: number): string {
+    const begin = this.#pending.slice(0, length);
+    this.#pending = this.#pending.slice(length);
+    return begin;
   }
 }
 

@@ -121,7 +121,7 @@ export class ModelCalls {
       toolChoice: "auto",
     });
     const language = participants.get(participant)?.language;
-    const prepare = voice && ((sentence: string) => voice.prepare(sentence, language));
+    const prepare = voice && ((piece: string) => voice.prepare(piece, language));
     this.#speculations.begin(streamRequest, { openStream: this.#openStream, language, prepare });
   }
 

@@ -1,6 +1,6 @@
 import { BufferedStream } from "../../lib/buffered-stream.ts";
 import type { ModelEvent } from "../../llm/model-event.ts";
-import { SentenceStream } from "../answer/sentence-stream.ts";
+import { SpokenPieces } from "../answer/first-clause.ts";
 import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 
 /** The maximum number of preemptive calls per turn. Each is wasted if the participant keeps speaking. */
@@ -23,7 +23,7 @@ interface Attempt {
   readonly known: {
     /** Absent until the call has begun. */
     call?: ChatCall;
-    /** Discards the audio of the first sentence. */
+    /** Discards the audio of the first piece. */
     discardPrepared?: (() => void) | undefined;
   };
 }
@@ -32,8 +32,8 @@ interface Means {
   readonly openStream: OpenStream;
   /** The language of the answer, BCP 47. */
   readonly language?: string | undefined;
-  /** Synthesizes the first sentence; the returned function discards it. @defaultValue nothing is synthesized early */
-  readonly prepare?: ((sentence: string) => () => void) | undefined;
+  /** Synthesizes the first piece; the returned function discards it. @defaultValue nothing is synthesized early */
+  readonly prepare?: ((piece: string) => () => void) | undefined;
 }
 
 /** A preemptive call, handed to the turn that needs it. */
@@ -82,7 +82,7 @@ export class PreemptiveGeneration {
       known.call = call;
       return stream;
     };
-    const onEvent = firstSentence(language, (sentence) => (known.discardPrepared = prepare?.(sentence)));
+    const onEvent = firstPiece(language, (piece) => (known.discardPrepared = prepare?.(piece)));
     const held = new BufferedStream((signal) => openStream({ ...request, observe }, signal), onEvent);
     this.#attempt = { key, held, known, timer: setTimeout(() => this.drop(), DROP_AFTER_MS) };
   }
@@ -131,17 +131,17 @@ function keyOf({
   return JSON.stringify([participant, instructions, history, toolChoice, containerId, isCompacted, offered]);
 }
 
-/** Calls `onFirst` once the first sentence of an answer is complete. */
-function firstSentence(language: string | undefined, onFirst: (sentence: string) => void): (event: ModelEvent) => void {
+/** Calls `onFirst` once the first piece of an answer that the voice receives is complete. */
+function firstPiece(language: string | undefined, onFirst: (piece: string) => void): (event: ModelEvent) => void {
+  const pieces = new SpokenPieces(language);
   let hasFirst = false;
-  const onSentence = ({ text }: { readonly text: string }) => {
-    if (!hasFirst && text !== "") onFirst(text);
-    hasFirst = true;
-  };
-  const stream = new SentenceStream({ onSentence, onText: () => {} }, { language });
   return (event) => {
     if (hasFirst) return;
-    if (event.type === "block_delta" && event.delta.type === "text") stream.write(event.delta.text);
-    if (event.type === "block_stop") stream.flush();
+    const isText = event.type === "block_delta" && event.delta.type === "text";
+    const complete = isText ? pieces.write(event.delta.text) : event.type === "block_stop" ? [pieces.end()] : [];
+    const first = complete.map((piece) => piece.trim()).find((piece) => piece !== "");
+    if (first === undefined) return;
+    hasFirst = true;
+    onFirst(first);
   };
 }

@@ -14,10 +14,10 @@ export interface VoicePort {
    */
   readonly open: (answer: AnswerToSpeak) => SpokenAnswer | undefined;
   /**
-   * Synthesizes a sentence that an answer will probably start with. The audio is played only if an answer in this
-   * language does start with that sentence. The returned function discards the audio.
+   * Synthesizes the piece (a sentence or a clause) that an answer will probably start with. The audio is played only if
+   * an answer in this language does start with that piece. The returned function discards the audio.
    */
-  readonly prepare: (sentence: string, language: string | undefined) => () => void;
+  readonly prepare: (piece: string, language: string | undefined) => () => void;
   /**
    * Resolves when no participant is speaking, possibly at once. Rejects with the signal's reason, for example because
    * the participant continued to speak and the turn was aborted.

@@ -1,7 +1,7 @@
 import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
 import { llm, type voice } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
-import { SentenceCutter } from "../../session/answer/cut-sentences.ts";
+import { SpokenPieces } from "../../session/answer/first-clause.ts";
 import { clearChatHistory } from "../../livekit/agent-session.ts";
 import type { Playback, Played, Player } from "./player.ts";
 import { piecesOf, type Synthesizer } from "../providers/synthesizer.ts";
@@ -183,8 +183,8 @@ export class SpeechPlayer implements Player {
 }
 
 /**
- * Yields the audio of a part. The voice receives a sentence once the sentence is written and the audio of the previous
- * sentence is complete.
+ * Yields the audio of a part. The voice receives a piece (a sentence, or the first clause) once the piece is written and
+ * the audio of the previous piece is complete.
  */
 async function* speakPart(
   synthesizer: Synthesizer,
@@ -193,9 +193,9 @@ async function* speakPart(
 ): AsyncGenerator<AudioFrame> {
   const markup = new SpokenMarkup(language);
   const options = { language, voice: name, signal: ended.signal };
-  for await (const sentence of sentencesIn(text, language)) {
-    const words = toSpeakable(await markup.write(sentence), { language, pronounce });
-    captions.times.begin(sentence, words);
+  for await (const piece of piecesIn(text, language)) {
+    const words = toSpeakable(await markup.write(piece), { language, pronounce });
+    captions.times.begin(piece, words);
     if (words !== "")
       for await (const frame of synthesizer.speak(piecesOf(words), options)) {
         captions.times.add(frame);
@@ -207,10 +207,10 @@ async function* speakPart(
   if (rest !== "") yield* synthesizer.speak(piecesOf(rest), options);
 }
 
-async function* sentencesIn(text: AsyncIterable<string>, language: string | undefined): AsyncGenerator<string> {
-  const cutter = new SentenceCutter(language);
-  for await (const piece of text) yield* cutter.write(piece);
-  const rest = cutter.end();
+async function* piecesIn(text: AsyncIterable<string>, language: string | undefined): AsyncGenerator<string> {
+  const pieces = new SpokenPieces(language);
+  for await (const written of text) yield* pieces.write(written);
+  const rest = pieces.end();
   if (rest !== "") yield rest;
 }
 
