@@ -112,7 +112,11 @@ export class RoomVoice implements VoicePort {
     const playing = hasListener && haveAllSubscribed ? this.#session?.player : undefined;
     const ready = hasListener ? this.#audio.untilAllSubscribed() : undefined;
     const player = playing ?? new AwaitedPlayer(this.#whenPlayerReady(this.#audio, ready));
-    return new AnswerSpeech(player, answer, { voiceName: this.#options.ownVoice, thinking: this.#thinking });
+    return new AnswerSpeech(player, answer, {
+      voiceName: this.#options.ownVoice,
+      thinking: this.#thinking,
+      untilUttered: () => (this.#isInterruptible ? this.#listener?.untilUttered() : undefined),
+    });
   }
 
   prepare(sentence: string, language: string | undefined): () => void {

@@ -8,7 +8,8 @@ interface Timer {
 
 /**
  * Time that passes only when nothing is left to do at the present moment: a minute of timers takes a millisecond. While
- * installed, the clock replaces `setTimeout`, including that of node:timers/promises, `Date.now` and `performance.now`.
+ * installed, the clock replaces `setTimeout`, including that of node:timers/promises, `setInterval`, `Date.now` and
+ * `performance.now`.
  */
 export class VirtualClock implements Disposable {
   /** Milliseconds since the epoch. */
@@ -19,6 +20,8 @@ export class VirtualClock implements Disposable {
   readonly #real = {
     setTimeout: globalThis.setTimeout,
     clearTimeout: globalThis.clearTimeout,
+    setInterval: globalThis.setInterval,
+    clearInterval: globalThis.clearInterval,
     sleep: timers.setTimeout,
     dateNow: Object.getOwnPropertyDescriptor(Date, "now") ?? {},
   };
@@ -36,6 +39,15 @@ export class VirtualClock implements Disposable {
     globalThis.clearTimeout = ((timer: unknown) => {
       if (timer !== undefined && timer !== null) this.#timers.delete(Number(timer));
     }) as typeof clearTimeout;
+    globalThis.setInterval = ((run: () => void, ms = 1) => {
+      const again = () => {
+        timer.id = this.after(ms, again);
+        run();
+      };
+      const timer = { id: this.after(ms, again), [Symbol.toPrimitive]: () => timer.id, unref: () => timer };
+      return timer;
+    }) as unknown as typeof setInterval;
+    globalThis.clearInterval = globalThis.clearTimeout as typeof clearInterval;
     this.#takeSleep(((ms, value, options) => this.#sleep(ms, value, options)) as typeof timers.setTimeout);
     Date.now = () => Math.floor(this.now + this.skewMs);
     performance.now = () => this.now;
@@ -95,6 +107,8 @@ export class VirtualClock implements Disposable {
   [Symbol.dispose](): void {
     globalThis.setTimeout = this.#real.setTimeout;
     globalThis.clearTimeout = this.#real.clearTimeout;
+    globalThis.setInterval = this.#real.setInterval;
+    globalThis.clearInterval = this.#real.clearInterval;
     this.#takeSleep(this.#real.sleep);
     Object.defineProperty(Date, "now", this.#real.dateNow);
     // The constructor has set an own `now`, which hides the one on the prototype.

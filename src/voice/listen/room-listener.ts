@@ -190,6 +190,13 @@ export class RoomListener {
     await abortable(this.#quiet.reached, signal);
   }
 
+  /**
+   * Resolves when the words that a participant has said have become an utterance. Returns `undefined` if there are none.
+   */
+  untilUttered(): Promise<void> | undefined {
+    return this.#speech.isOpen && !this.#quiet.isReached ? this.#quiet.reached : undefined;
+  }
+
   close(): void {
     this.#speech.close();
     this.#quiet.handleRecognized();

@@ -51,6 +51,11 @@ export class UserSpeech {
     this.#options = options;
   }
 
+  /** Whether the participant has said words that are not passed on as an utterance yet. */
+  get isOpen(): boolean {
+    return this.#id !== undefined;
+  }
+
   /** Called when a sound starts. Its words belong to the participant that the agent listens to now. */
   begin(): void {
     this.#isSoundOpen = true;

@@ -26,6 +26,11 @@ interface AnswerVoice {
    */
   readonly voiceName?: () => VoiceChoice | undefined;
   readonly thinking?: Pick<Thinking, "play" | "prepare"> | undefined;
+  /**
+   * Resolves when a participant's words have become an utterance, which may stop the answer. Returns `undefined` if
+   * there are none. No part begins before that, because it would be cut off at once.
+   */
+  readonly untilUttered?: (() => Promise<void> | undefined) | undefined;
 }
 
 /**
@@ -37,6 +42,7 @@ export class AnswerSpeech implements SpokenAnswer {
   readonly #answer: AnswerToSpeak;
   readonly #voiceName: () => VoiceChoice | undefined;
   readonly #thinking: AnswerVoice["thinking"];
+  readonly #untilUttered: NonNullable<AnswerVoice["untilUttered"]>;
   readonly #silenced = new AbortController();
   readonly #waiting: Queued[] = [];
   #playing: { readonly queued: Queued; readonly playback: Playback } | undefined;
@@ -51,7 +57,9 @@ export class AnswerSpeech implements SpokenAnswer {
   /** Whether nothing was spoken or heard yet. */
   #isFirstSound = true;
 
-  constructor(player: Player, answer: AnswerToSpeak, { voiceName = () => undefined, thinking }: AnswerVoice = {}) {
+  constructor(player: Player, answer: AnswerToSpeak, voice: AnswerVoice = {}) {
+    const { voiceName = () => undefined, thinking, untilUttered = () => undefined } = voice;
+    this.#untilUttered = untilUttered;
     this.#player = player;
     this.#answer = answer;
     this.#voiceName = voiceName;
@@ -135,7 +143,11 @@ export class AnswerSpeech implements SpokenAnswer {
   }
 
   async #run(): Promise<void> {
-    for (let queued = this.#waiting.shift(); queued; queued = this.#waiting.shift()) {
+    while (this.#waiting.length > 0) {
+      const uttered = this.#untilUttered();
+      if (uttered) await uttered;
+      const queued = this.#waiting.shift();
+      if (!queued) break;
       const playback = this.#player.play(queued.part);
       this.#playing = { queued, playback };
       const played = await playback.done;
