@@ -37,8 +37,8 @@ test.each(LANGUAGES)("in %s, a whole conversation fits on a phone", async (local
   await page.locator("input[type=password]").fill(world.secret);
   expect(await overflowing(page)).toEqual([]);
   await page.getByRole("button", { name: onlyType }).click();
-  world.model.script([reply([toolUse("calculator", { expression: "21 * 2" })]), reply([text("42.")])]);
-  await page.getByLabel(message, { exact: true }).fill("21 * 2?");
+  world.model.script([reply([toolUse("calculator", { expression: "21 * 2" })]), reply([text("Fine.")])]);
+  await page.getByRole("textbox", { name: message, exact: true }).fill("21 * 2?");
   await page.keyboard.press("Enter");
 
   const dialog = page.getByRole("alertdialog");
@@ -47,7 +47,7 @@ test.each(LANGUAGES)("in %s, a whole conversation fits on a phone", async (local
   expect(await overflowing(page)).toEqual([]);
   expect(await accessibilityProblems(page)).toEqual([]);
   await dialog.getByRole("button", { name: allow, disabled: false }).click();
-  await page.getByText("42.", { exact: true }).waitFor();
+  await page.getByText("Fine.", { exact: true }).waitFor();
   await page.getByRole("button", { name: settings }).click();
   expect(await overflowing(page)).toEqual([]);
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375);
@@ -55,10 +55,10 @@ test.each(LANGUAGES)("in %s, a whole conversation fits on a phone", async (local
 
 test("another language is chosen under Settings, at once and for the next time, with its dates and numbers", async () => {
   const page = await world.join();
-  world.model.script([reply([text("42.")])]);
+  world.model.script([reply([text("Fine.")])]);
   await page.getByLabel("Message", { exact: true }).fill("21 * 2?");
   await page.keyboard.press("Enter");
-  await page.getByText("42.", { exact: true }).waitFor();
+  await page.getByText("Fine.", { exact: true }).waitFor();
   const [at = ""] = await page.locator(".message time").evaluateAll((all) => all.map((each) => each.dateTime));
   await page.getByRole("button", { name: "Settings" }).click();
 

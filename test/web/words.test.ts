@@ -1,9 +1,11 @@
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { httpError, reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { accessibilityProblems } from "./accessibility-problems.ts";
 import { buildMarkedPage, recordUnmarked, unmarkedTexts } from "./marked-page.ts";
+import { overflowing } from "./overflowing.ts";
 import { DRINK, openCalls, openDeveloper, openPanel, PageWorld, say } from "./page-world.ts";
 
 /** With these settings, the page offers a microphone and a loudspeaker. Nothing is said here. */
@@ -29,7 +31,14 @@ const OTHERS = [
   ...["Inside", "Garden", "Where", "Code", "Two capital letters", "We smoke", "Anything else", "To begin with"],
   ...["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Month", "Bread", "Olives", "Nuts"],
   "Searches the record of this conversation, also what you are no longer shown, and gives back stored results of tools.",
-  ...["Recall", "The current date and time in a time zone."],
+  ...[
+    "Recall",
+    "Show notification",
+    "Tool execution exceeded timeout of 300ms",
+    "The current date and time in a time zone.",
+  ],
+  "Cancelled by a participant while it was running; its outcome is unknown",
+  ...["The model call failed: authentication (HTTP 401)", "Something went wrong.", "Please try again."],
   ...["Hello", "Good morning", "Tea or coffee?", "Tea", "Coffee", "Drink"],
 ];
 const QUIET = `localStorage.setItem("parley.sound", "off");`;
@@ -50,14 +59,12 @@ test("the join form says nothing that is not among the page's words", async () =
   expect(await unmarkedTexts(page)).toEqual([]);
 });
 
-test("calls, permissions and forms say nothing that is not among the page's words", async () => {
+test("permissions and forms say nothing that is not among the page's words", async () => {
   const page = await world.join(JOINING);
-  await page.getByText("What can it do?").click();
   world.model.script([
-    reply([text("Hello"), toolUse("get_time"), toolUse("show_notification", { message: "Tea" }), toolUse("slow_scan")]),
-    reply([toolUse("read_log"), toolUse("save_text", { name: "Tea", text: "Tea" })]),
+    reply([toolUse("save_text", { name: "Tea", text: "Tea" })]),
     reply([toolUse("ask_user", DRINK), toolUse("book_table")]),
-    reply([toolUse("calculator", { expression: "1 + 1" }), toolUse("watch_oven")]),
+    reply([toolUse("calculator", { expression: "1 + 1" }), toolUse("calculator", { expression: "1 + 2" })]),
     reply([text("Good morning")]),
   ]);
   await say(page, "Hello");
@@ -73,7 +80,24 @@ test("calls, permissions and forms say nothing that is not among the page's word
   await form.getByText("How many people: please fill this in").waitFor();
   await form.getByRole("button", { name: "Decline" }).click();
   await page.getByRole("form", { name: "Tea or coffee?" }).getByRole("button", { name: "Not now" }).click();
+  await dialog.getByText("1 more waiting").waitFor();
   await dialog.getByRole("button", { name: "Always allow", disabled: false }).click();
+  await dialog.getByText("1 more waiting").waitFor({ state: "detached" });
+  await dialog.getByRole("button", { name: "Deny" }).click();
+
+  await page.getByText("Good morning", { exact: true }).waitFor();
+  expect(await unmarkedTexts(page)).toEqual([]);
+});
+
+test("calls say nothing that is not among the page's words, even when they are read from the record", async () => {
+  const page = await world.join({ ...JOINING, room: "Drink" });
+  await page.getByText("What can it do?").click();
+  world.model.script([
+    reply([toolUse("get_time"), toolUse("show_notification", { message: "Tea" }), toolUse("slow_scan")]),
+    reply([toolUse("read_log"), toolUse("watch_oven")]),
+    reply([text("Good morning")]),
+  ]);
+  await say(page, "Hello");
   await page.getByRole("button", { name: "Cancel Watch oven" }).click();
 
   await page.getByText("Good morning", { exact: true }).waitFor();
@@ -83,13 +107,12 @@ test("calls, permissions and forms say nothing that is not among the page's word
     for (const summary of await page.locator(".call details:not(.log) > summary").all()) await summary.click();
     await page.getByText("Too large to show in full.").waitFor();
     await page.getByText("The server answered too late.").first().waitFor();
-    await page.getByText("A table for you: declined").waitFor();
   }
   expect(await unmarkedTexts(page)).toEqual([]);
 });
 
-test("messages and the panels say nothing that is not among the page's words", async () => {
-  const page = await world.join({ ...JOINING, room: "Tea", permissions: ["clipboard-read", "clipboard-write"] });
+test("messages say nothing that is not among the page's words", async () => {
+  const page = await world.join({ ...JOINING, room: "Tea" });
   const table = "| Tea |\n|---|\n| Coffee |\n\n```\nx\n```\n\n![Tea](https://x.example/)";
   world.model.script([
     reply([text(table)]),
@@ -115,6 +138,14 @@ test("messages and the panels say nothing that is not among the page's words", a
   await say(page, "Hello");
   await page.getByText("The model refuses calls or cannot be reached.").waitFor();
 
+  expect(await unmarkedTexts(page)).toEqual([]);
+});
+
+test("the panels and push-to-talk say nothing that is not among the page's words", async () => {
+  const page = await world.join({ ...JOINING, name: "Ben", room: "Nuts", permissions: ["clipboard-write"] });
+  world.model.script([reply([text("Good morning")])]);
+  await say(page, "Hello");
+  await page.getByText("Good morning", { exact: true }).waitFor();
   await openPanel(page, "Conversations");
   await page.getByRole("button", { name: "Rename Hello" }).click();
   await page.getByRole("textbox", { name: "Title" }).press("Enter");
@@ -150,47 +181,48 @@ test("problems say nothing that is not among the page's words", async () => {
   expect(await unmarkedTexts(page)).toEqual([]);
 });
 
-test("in a language from right to left, the page is laid out that way, and text in another direction keeps its own", async () => {
+/** The distances of an element from the left and the right edge of the page. */
+async function edgesOf(page: Page, selector: string) {
+  const { x = 0, width = 0 } = (await page.locator(selector).first().boundingBox()) ?? {};
+  return { left: x, right: 1_280 - x - width };
+}
+
+const directionsOf = (page: Page, selector: string) =>
+  page.evaluate(`[...document.querySelectorAll("${selector}")].map((each) => getComputedStyle(each).direction)`);
+
+test("a page in a language from right to left is laid out that way, and each text keeps its own direction", async () => {
   const page = await world.join({ before: QUIET });
-  world.model.script([
-    reply([toolUse("save_text", { name: "x", text: "y" })]),
-    reply([text("שלום, מה שלומך?\n\nGood morning, Ann.")]),
-  ]);
+  world.model.script([reply([text("שלום, מה שלומך?\n\nGood morning, Ann.")])]);
   await say(page, "مرحبا، كيف حالك؟");
-  const dialog = page.getByRole("alertdialog");
-  const directionsOf = (selector: string) =>
-    page.evaluate(`[...document.querySelectorAll("${selector}")].map((each) => getComputedStyle(each).direction)`);
-  await dialog.waitFor();
-  // Code is always written from left to right.
-  expect(await directionsOf("dialog textarea")).toEqual(["ltr"]);
-  expect(await accessibilityProblems(page)).toEqual([]);
-  await dialog.getByRole("button", { name: "Allow once", disabled: false }).click();
   await page.locator(".message.assistant[data-state=completed]").waitFor();
 
-  const startOf = async (selector: string) => {
-    const { x = 0, width = 0 } = (await page.locator(selector).first().boundingBox()) ?? {};
-    return { left: x, right: 1_280 - x - width };
-  };
   expect(await page.evaluate("document.documentElement.dir")).toBe("rtl");
-  expect(await directionsOf(".message.user .text")).toEqual(["rtl"]);
-  expect(await directionsOf(".message.assistant .text > p")).toEqual(["rtl", "ltr"]);
-  const [question, answer, send, brand] = await Promise.all(
-    [".message.user .body", ".message.assistant .who", ".composer .send", ".brand"].map(startOf),
-  );
-  expect(question?.left).toBeLessThan(question?.right ?? 0);
-  expect(answer?.right).toBeLessThan(answer?.left ?? 0);
-  expect(send?.left).toBeLessThan(send?.right ?? 0);
-  expect(brand?.right).toBeLessThan(brand?.left ?? 0);
-
+  expect(await directionsOf(page, ".message.user .text")).toEqual(["rtl"]);
+  expect(await directionsOf(page, ".message.assistant .text > p")).toEqual(["rtl", "ltr"]);
+  for (const atTheRight of [".brand", ".message.assistant .who"]) {
+    const { left, right } = await edgesOf(page, atTheRight);
+    expect(right).toBeLessThan(left);
+  }
+  for (const atTheLeft of [".message.user .body", ".composer .send"]) {
+    const { left, right } = await edgesOf(page, atTheLeft);
+    expect(left).toBeLessThan(right);
+  }
   await openPanel(page, "Conversations");
-  expect((await startOf(".panel")).right).toBe(0);
-  await page.getByRole("button", { name: "Close", exact: true }).click();
+  expect((await edgesOf(page, ".panel")).right).toBe(0);
   await openPanel(page, "Settings");
-  expect((await startOf(".panel")).left).toBe(0);
-  // The knob of a switch that is on is at its end, within the switch.
-  const knob = await page.evaluate(
-    "getComputedStyle(document.querySelector('[role=switch]:checked'), '::before').translate",
-  );
-  expect(knob).toBe("-20px");
+  expect((await edgesOf(page, ".panel")).left).toBe(0);
+  // A switch that is on has its knob at its end.
+  const knob = "getComputedStyle(document.querySelector('[role=switch]:checked'), '::before').translate";
+  expect(await page.evaluate(knob)).toBe("-20px");
+  expect(await overflowing(page)).toEqual([]);
+});
+
+test("code is written from left to right, also in a language from right to left", async () => {
+  const page = await world.join({ before: QUIET });
+  world.model.script([reply([toolUse("save_text", { name: "x", text: "שלום" })])]);
+  await say(page, "Save it");
+  await page.getByRole("alertdialog").getByLabel("Arguments (you can edit them)").waitFor();
+
+  expect(await directionsOf(page, "dialog textarea, dialog code")).toEqual(["ltr", "ltr"]);
   expect(await accessibilityProblems(page)).toEqual([]);
 });
