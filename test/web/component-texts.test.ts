@@ -35,7 +35,7 @@ function textsIn(node: Node): readonly string[] {
 
 /** Returns the texts that a component shows. */
 function shownIn(node: Node): readonly string[] {
-  const { type, name, value, children } = node as ShownNode;
+  const { type, name, value, children } = node as unknown as ShownNode;
   const inside = childrenOf(node).flatMap(shownIn);
   if (type === "JSXText") return [`${value}`];
   if (type === "JSXAttribute" && SHOWN.includes(`${name?.name}`) && isNode(value))
