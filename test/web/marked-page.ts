@@ -18,11 +18,12 @@ export async function buildMarkedPage(folder: string): Promise<string> {
 
 /**
  * A script that records, on each change and also over reloads, texts of the page without marks, after `others` have
- * been removed. Skips what is code, keys, a time, or the name of a language.
+ * been removed. Skips what is code, keys, a time, the name of a language or a device, or what the model or the worker
+ * says.
  */
 export const recordUnmarked = (others: readonly string[]): string => `(() => {
   const others = ${JSON.stringify(others.toSorted((left, right) => right.length - left.length))};
-  const SKIPPED = "script, style, noscript, pre, code, kbd, time, option[lang], textarea";
+  const SKIPPED = ["script, style, noscript, pre, code, kbd, time, option, textarea", ".markdown, .event-list"].join();
   const ATTRIBUTES = ["title", "aria-label", "placeholder", "alt", "aria-description"];
   const unmarked = new Set(JSON.parse(sessionStorage.getItem("unmarked") ?? "[]"));
   const bare = (text) => {
@@ -49,7 +50,7 @@ export const recordUnmarked = (others: readonly string[]): string => `(() => {
     }
     for (const name of ATTRIBUTES)
       for (const element of document.querySelectorAll("[" + name + "]"))
-        check(element.getAttribute(name), element.tagName + " " + name);
+        if (!element.closest(".event-list")) check(element.getAttribute(name), element.tagName + " " + name);
   };
   const start = () => {
     new MutationObserver(look).observe(document, {

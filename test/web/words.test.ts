@@ -40,6 +40,7 @@ const OTHERS = [
   "Cancelled by a participant while it was running; its outcome is unknown",
   ...["The model call failed: authentication (HTTP 401)", "Something went wrong.", "Please try again."],
   ...["Hello", "Good morning", "Tea or coffee?", "Tea", "Coffee", "Drink"],
+  ...["Save Tea", "Ask user", "Use calculator", "tool_call_state", "claude-sonnet-5-5"],
 ];
 const QUIET = `localStorage.setItem("parley.sound", "off");`;
 const JOINING = { before: `${QUIET}${recordUnmarked(OTHERS)}`, room: "Hello" };
