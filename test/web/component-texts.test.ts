@@ -26,10 +26,10 @@ function textsIn(node: Node): readonly string[] {
   if (type === "TemplateElement") return [(node["value"] as { readonly raw: string }).raw];
   if (type === "ConditionalExpression") return [node["consequent"], node["alternate"]].filter(isNode).flatMap(textsIn);
   const isValue = ["JSXExpressionContainer", "TemplateLiteral", "LogicalExpression", "BinaryExpression"].includes(
-    `${type}`,
+    String(type),
   );
   // What is compared is not shown.
-  const isComparison = /^[=!]==$/u.test(`${node["operator"]}`);
+  const isComparison = /^[=!]==$/u.test(String(node["operator"]));
   return isValue && !isComparison ? childrenOf(node).flatMap(textsIn) : [];
 }
 
@@ -37,8 +37,8 @@ function textsIn(node: Node): readonly string[] {
 function shownIn(node: Node): readonly string[] {
   const { type, name, value, children } = node as unknown as ShownNode;
   const inside = childrenOf(node).flatMap(shownIn);
-  if (type === "JSXText") return [`${value}`];
-  if (type === "JSXAttribute" && SHOWN.includes(`${name?.name}`) && isNode(value))
+  if (type === "JSXText") return [String(value)];
+  if (type === "JSXAttribute" && SHOWN.includes(String(name?.name)) && isNode(value))
     return [...textsIn(value), ...inside];
   const expressions = children?.filter((child) => child.type === "JSXExpressionContainer") ?? [];
   return [...expressions.flatMap(textsIn), ...inside];
