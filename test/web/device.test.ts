@@ -352,7 +352,7 @@ test.each(CASES)("the example %s offers its tool, and shows the answer", async (
       [Symbol.asyncDispose]: () => server.close(),
     },
   );
-  const page = await world.open(server.resolvedUrls?.local[0]);
+  const page = await world.open({ url: server.resolvedUrls?.local[0] });
   world.model.script([reply([toolUse(tool, input)]), reply([text("So be it.")])]);
 
   await page.getByRole("button", { name: "Send" }).and(page.locator(":enabled")).waitFor();

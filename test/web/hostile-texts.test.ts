@@ -1,22 +1,13 @@
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { openDeveloper, openPanel, PageWorld, say } from "./page-world.ts";
+import { overflowing } from "./overflowing.ts";
 
 const world = forFile(() => PageWorld.start());
 
 const LONG = "W".repeat(90);
 const QUESTION = "Please tell me which of the three cities that I named yesterday is the nearest to the sea, and why";
-
-/** Elements whose content is wider than they are, except for those that scroll sideways or truncate by design. */
-const OVERFLOWING = `[...document.querySelectorAll(".page *, .join *, dialog *")]
-  .filter((element) => element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1)
-  .filter((element) => !["hidden", "clip"].includes(getComputedStyle(element).overflowX))
-  .filter((element) => !element.matches("pre, .table, textarea, input, select, meter, .visually-hidden"))
-  .map((element) => element.tagName + "." + element.className + " " + element.scrollWidth + " in " + element.clientWidth)`;
-
-const overflowing = (page: Page) => page.evaluate<readonly string[]>(OVERFLOWING);
 
 const SIZES = [
   { width: 1_280, height: 800 },

@@ -19,6 +19,13 @@ interface WorldOptions {
   readonly spoken?: string;
   /** Additional environment variables for the worker. */
   readonly env?: NodeJS.ProcessEnv;
+  /** The path of a script that browsers get instead of the page's. */
+  readonly script?: string;
+}
+
+interface OpenOptions extends BrowserContextOptions {
+  /** @defaultValue the worker's address */
+  readonly url?: string | undefined;
 }
 
 interface JoinOptions extends BrowserContextOptions {
@@ -37,6 +44,7 @@ interface JoinOptions extends BrowserContextOptions {
 type Parts = Pick<PageWorld, "url" | "parts" | "network" | "worker"> & {
   readonly browser: Browser;
   readonly env: NodeJS.ProcessEnv;
+  readonly script: string | undefined;
 };
 
 /** A real worker with its page, a real LiveKit and a real Chromium. Only the model is simulated. */
@@ -49,6 +57,7 @@ export class PageWorld implements AsyncDisposable {
   worker: RunningMain;
   readonly #browser: Browser;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #script: string | undefined;
   /** Set once the world has started. Until then, `start` cleans up after a failure. */
   #cleanup: AsyncDisposableStack | undefined;
   /** What the browser reported as problems, in all pages. */
@@ -56,13 +65,14 @@ export class PageWorld implements AsyncDisposable {
   /** Hosts that pages have sent requests to. */
   readonly hosts = new Set<string>();
 
-  private constructor({ browser, env, ...parts }: Parts) {
+  private constructor({ browser, env, script, ...parts }: Parts) {
     ({ url: this.url, parts: this.parts, network: this.network, worker: this.worker } = parts);
     this.#browser = browser;
     this.#env = env;
+    this.#script = script;
   }
 
-  static async start({ spoken, env: more }: WorldOptions = {}): Promise<PageWorld> {
+  static async start({ spoken, env: more, script }: WorldOptions = {}): Promise<PageWorld> {
     await using starting = new AsyncDisposableStack();
     const [parts, browser] = await Promise.all([WorkerParts.start(), startChromium(spoken)]);
     starting.use(parts);
@@ -76,7 +86,7 @@ export class PageWorld implements AsyncDisposable {
     };
     const worker = await parts.run({ env });
     const { httpUrl: url = "" } = await worker.ready;
-    const world = new PageWorld({ url, parts, network, worker, browser, env });
+    const world = new PageWorld({ url, parts, network, worker, browser, env, script });
     await world.#warmUp();
     world.#cleanup = starting.move();
     return world;
@@ -113,8 +123,8 @@ export class PageWorld implements AsyncDisposable {
   }
 
   /** Opens a tab without any stored data. */
-  async open(url = this.url): Promise<Page> {
-    const page = await this.#newPage({});
+  async open({ url = this.url, ...context }: OpenOptions = {}): Promise<Page> {
+    const page = await this.#newPage(context);
     this.#endWithTest(page);
     await page.goto(url);
     return page;
@@ -140,6 +150,9 @@ export class PageWorld implements AsyncDisposable {
   async #newPage(options: BrowserContextOptions): Promise<Page> {
     const context = await this.#browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
     const page = await context.newPage();
+    const path = this.#script;
+    // Only the script: Chromium would not let a page that does not come from this machine connect to LiveKit here.
+    if (path !== undefined) await page.route(/\/assets\/index-[^/]*\.js$/u, (route) => route.fulfill({ path }));
     // The same timeout as that of a test.
     page.setDefaultTimeout(20_000);
     page.on("console", (line) => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type TimedCall, toWaterfall } from "../../web/src/panels/developer/waterfall.ts";
+import { type TimedCall, toWaterfall as toTranslatedWaterfall } from "../../web/src/panels/developer/waterfall.ts";
+import { en } from "../../web/src/shared/words/en.ts";
 import type { TurnTimings } from "@parley/react";
 
 const ZERO = 1_000_000;
@@ -8,6 +9,8 @@ const scan: TimedCall = { id: "call", toolUseId: "use", name: "scan", status: "s
 const ids = { callId: "call" };
 const use = { ...ids, toolUseId: "use" };
 
+const toWaterfall = (timings: TurnTimings, calls: readonly TimedCall[]) =>
+  toTranslatedWaterfall(timings, calls, en.developer.bars);
 const barsOf = (timings: TurnTimings, calls: readonly TimedCall[] = [scan]) =>
   toWaterfall(timings, calls).bars.map(({ name, fromMs, toMs }) => [name, fromMs, toMs]);
 

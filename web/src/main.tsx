@@ -1,6 +1,7 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
+import { showPreferredLanguage } from "./shared/words/words.ts";
 import "@fontsource-variable/figtree/wght.css";
 import "./styles/base.css";
 import "./styles/talk.css";
@@ -10,6 +11,7 @@ import "./styles/panels.css";
 import "./styles/forms.css";
 
 const root = document.getElementById("root");
+await showPreferredLanguage();
 if (root)
   createRoot(root).render(
     <StrictMode>

@@ -1,6 +1,7 @@
 import type { ToolCall } from "@parley/react";
 import { expect, test } from "vitest";
 import { toExactJson, toVisible } from "../../../web/src/shared/exact-json.ts";
+import { en } from "../../../web/src/shared/words/en.ts";
 import { toExtra, toRefusal, toRunner, toState } from "../../../web/src/tools/describe-call.ts";
 import { toToolCall } from "../../../web/src/tools/stored-call.ts";
 
@@ -23,13 +24,13 @@ test.each<[Partial<ToolCall>, string]>([
   [{ runner: "either" }, "here or on the server"],
   [{}, ""],
 ])("a call with %j is described as running %j", (more, words) => {
-  expect(toRunner({ ...call, ...more }, "ann")).toBe(words);
+  expect(toRunner({ ...call, ...more }, "ann", en.calls)).toBe(words);
 });
 
 test("a call from the record is described as running where it ran", () => {
   const stored = { type: "tool", name: "scan", state: "success", ranOn: "server", mcpServer: "shop" } as const;
 
-  expect(toRunner(toToolCall(stored, "a1"), "ann")).toBe("by MCP server shop");
+  expect(toRunner(toToolCall(stored, "a1"), "ann", en.calls)).toBe("by MCP server shop");
 });
 
 test.each<[Partial<ToolCall>, string]>([
@@ -38,7 +39,7 @@ test.each<[Partial<ToolCall>, string]>([
   [{ waitsForPermission: true }, "Waiting for an answer"],
   [{}, "Running"],
 ])("a call with %j is described as %j", (more, words) => {
-  expect(toState({ ...call, ...more }, "ann")).toBe(words);
+  expect(toState({ ...call, ...more }, "ann", en.calls)).toBe(words);
 });
 
 test.each([
@@ -46,7 +47,7 @@ test.each([
   ["duplicate", "ann", "This device answered again. The first answer counts."],
   ["wrong_participant", "ben", "ben answered without being asked. The answer was ignored."],
 ] as const)("an answer that was %s from %s is described in words", (kind, from, words) => {
-  expect(toExtra({ kind, from, success: true }, "ann")).toBe(words);
+  expect(toExtra({ kind, from, success: true }, "ann", en.calls)).toBe(words);
 });
 
 test("hidden characters in arguments are escaped, the value stays the same, and ordinary words stay unchanged", () => {
@@ -73,5 +74,5 @@ test.each([
 ])("a denied call is shown as not run only if it had not started (%s)", (error, state, note) => {
   const call = { errorCode: "permission_denied", error } as ToolCall;
 
-  expect(toRefusal(call)).toEqual({ state, note });
+  expect(toRefusal(call, en)).toEqual({ state, note });
 });

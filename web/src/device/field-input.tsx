@@ -2,6 +2,7 @@ import type { FormField } from "@parley/react";
 import type { ReactNode } from "react";
 import { toVisible } from "../shared/exact-json.ts";
 import { ExactText } from "../shared/exact-text.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 /** A field's value in the form: its text, or the selected choices. */
 export type Filled = string | readonly Choice["value"][];
@@ -23,6 +24,7 @@ const INPUT_TYPES: Readonly<Record<string, string>> = { email: "email", uri: "ur
 /** One field of a form, with its label, description and problem. */
 export function FieldInput({ field, id, value, problem, onChange }: FieldInputProps): ReactNode {
   const { type, description, isRequired, choices, format = "" } = field;
+  const words = useWords();
   const label = toVisible(field.label);
   const hints = [description !== undefined && `${id}-hint`, problem !== undefined && `${id}-problem`];
   const common = {
@@ -31,7 +33,7 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
     "aria-invalid": problem !== undefined,
     "aria-required": isRequired,
   };
-  const title = isRequired ? label : `${label} (optional)`;
+  const title = isRequired ? label : words.form.optional(label);
   const notes = (
     <>
       {description !== undefined && (
@@ -41,7 +43,9 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
       )}
       {problem !== undefined && (
         <span id={`${id}-problem`} className="field-problem">
-          {label}: {problem}
+          {label}
+          {words.colon}
+          {problem}
         </span>
       )}
     </>
@@ -56,7 +60,7 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
             checked={value === "yes"}
             onChange={({ target: { checked } }) => onChange(checked ? "yes" : "no")}
           />
-          {label}
+          <bdi>{label}</bdi>
         </label>
         {notes}
       </div>
@@ -64,7 +68,7 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
   if (type === "choices" || (type === "choice" && choices.length <= MAX_RADIOS))
     return (
       <fieldset className="field" aria-describedby={common["aria-describedby"]}>
-        <legend>{title}</legend>
+        <legend dir="auto">{title}</legend>
         {choices.map((choice) => (
           <label key={choice.value} className="tick">
             <input
@@ -82,7 +86,9 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
   const text = typeof value === "string" ? value : "";
   return (
     <div className="field">
-      <label htmlFor={id}>{title}</label>
+      <label htmlFor={id} dir="auto">
+        {title}
+      </label>
       {type === "choice" ? (
         <select {...common} id={id} value={text} onChange={({ target }) => onChange(target.value)}>
           <option value="" />

@@ -2,6 +2,7 @@ import { checkField, type FieldValue, type FormField, type OpenForm, parseField,
 import { type FormEvent, type ReactNode, useId, useRef, useState } from "react";
 import { toVisible } from "../shared/exact-json.ts";
 import { FieldInput, type Filled } from "./field-input.tsx";
+import { getWords, useWords } from "../shared/words/words.ts";
 
 /** The form's values by field name. */
 type Draft = ReadonlyMap<string, Filled>;
@@ -28,6 +29,7 @@ interface FormCardProps {
 }
 
 function FormCard({ form, earlier, onAnswered }: FormCardProps): ReactNode {
+  const { form: words } = useWords();
   const { message, fields, problem, answer } = form;
   const id = useId();
   const element = useRef<HTMLFormElement>(null);
@@ -67,12 +69,12 @@ function FormCard({ form, earlier, onAnswered }: FormCardProps): ReactNode {
         />
       ))}
       <p className="row">
-        <button className="primary">Answer</button>
+        <button className="primary">{words.answer}</button>
         <button type="button" onClick={() => answer({ action: "decline" })}>
-          Decline
+          {words.decline}
         </button>
         <button type="button" onClick={() => answer({ action: "cancel" })}>
-          Not now
+          {words.notNow}
         </button>
       </p>
     </form>
@@ -106,13 +108,14 @@ interface Read {
 
 function readAll(fields: readonly FormField[], filled: ReadonlyMap<string, Filled>): Read {
   const content = new Map<string, FieldValue>();
+  const { form: words } = getWords();
   const wrong = new Map<string, string>();
   for (const field of fields) {
     const value = filled.get(field.name) ?? "";
     const isEmpty = (typeof value === "string" ? value.trim() : value).length === 0;
     if (isEmpty && !field.isRequired) continue;
     if (isEmpty && field.type !== "choices") {
-      wrong.set(field.name, field.type === "choice" ? "please choose one" : "please fill this in");
+      wrong.set(field.name, field.type === "choice" ? words.chooseOne : words.fillIn);
       continue;
     }
     const read = typeof value === "string" ? parseField(field, value) : checkField(field, value);

@@ -4,9 +4,11 @@ import { toVisible } from "../shared/exact-json.ts";
 import { Forms } from "./forms.tsx";
 import { ageNotices, closeNotice, closeNotices, useNotices } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
+import { useWords } from "../shared/words/words.ts";
 
 /** The notices and forms that tools show. */
 export function Questions(): ReactNode {
+  const words = useWords();
   const notices = useNotices();
   const { ask_user: mayAsk } = useSwitches();
   const parley = useParley();
@@ -19,8 +21,12 @@ export function Questions(): ReactNode {
         {notices.map(({ id, message }) => (
           <p key={id} className="notice">
             <span dir="auto">{toVisible(message)}</span>
-            <button type="button" onClick={() => closeNotice(id)} aria-label={`Close: ${toVisible(message)}`}>
-              Close
+            <button
+              type="button"
+              onClick={() => closeNotice(id)}
+              aria-label={words.form.closeNotice(toVisible(message))}
+            >
+              {words.close}
             </button>
           </p>
         ))}

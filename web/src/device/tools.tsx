@@ -4,6 +4,7 @@ import { takePhoto } from "./camera.ts";
 import { deniedError } from "./denied-error.ts";
 import { showNotice } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
+import { getWords } from "../shared/words/words.ts";
 
 /** How long a person has to notice a request and to think. */
 const PERSON_MS = 120_000;
@@ -79,7 +80,7 @@ function TakePhoto(): ReactNode {
     run: async (_input, { signal }) => {
       const { base64, ...size } = await takePhoto(signal);
       const content = [{ type: "image", source: { data: base64 } }] as const;
-      const display = { title: "What the camera saw", src: `data:image/jpeg;base64,${base64}` };
+      const display = { title: getWords().settings.photo, src: `data:image/jpeg;base64,${base64}` };
       return toolResult({ result: size, content, display });
     },
   });

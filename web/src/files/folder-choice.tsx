@@ -5,11 +5,13 @@ import { toVisible } from "../shared/exact-json.ts";
 import { type Folder, fromFiles, hasPicker, pickFolder } from "./folder.ts";
 import { shareFolder, useSharedFolder } from "./shared-folder.ts";
 import { Problem } from "../shared/problem.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 /** Lets the person choose a folder on this device for the agent to read. */
 export function FolderChoice(): ReactNode {
+  const { settings: words } = useWords();
   const folder = useSharedFolder();
-  const [problem, setProblem] = useState<string>();
+  const [isRefused, setRefused] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const share = (picked: Folder | undefined) => {
     if (!picked) return;
@@ -18,31 +20,22 @@ export function FolderChoice(): ReactNode {
     shareFolder(picked);
   };
   const choose = () => {
-    setProblem(undefined);
+    setRefused(false);
     if (!hasPicker()) return input.current?.click();
-    pickFolder().then(share, () => setProblem("This folder cannot be shared. Choose another one."));
+    pickFolder().then(share, () => setRefused(true));
   };
   return (
     <section>
-      <h3>Folder on this device</h3>
-      <p className="hint">
-        {folder ? (
-          <>
-            Shared: <strong>{toVisible(folder.name)}</strong>. The agent can read what is in it, and cannot change
-            anything.
-          </>
-        ) : (
-          "Choose a folder to let the agent read it."
-        )}
-      </p>
-      <Problem text={problem} />
+      <h3>{words.folder}</h3>
+      <p className="hint">{folder ? words.sharedFolder(toVisible(folder.name)) : words.noFolder}</p>
+      <Problem text={isRefused ? words.folderRefused : undefined} />
       <p className="row">
         <button type="button" onClick={choose}>
-          {folder ? "Choose another" : "Choose a folder"}
+          {folder ? words.chooseAnother : words.chooseFolder}
         </button>
         {folder && (
           <button type="button" onClick={() => shareFolder(undefined)}>
-            Stop sharing
+            {words.stopSharing}
           </button>
         )}
       </p>
@@ -53,17 +46,12 @@ export function FolderChoice(): ReactNode {
         }}
         type="file"
         hidden
-        aria-label="Folder"
         onChange={({ target: { files } }) => share(fromFiles([...(files ?? [])]))}
       />
       {folder && (
         <ul className="rows">
-          <DeviceSwitch tool="read_local_file" title="Read files" hint="Text files in this folder, up to 256 kB each" />
-          <DeviceSwitch
-            tool="list_local_files"
-            title="List files"
-            hint="The names of files and folders in this folder"
-          />
+          <DeviceSwitch tool="read_local_file" />
+          <DeviceSwitch tool="list_local_files" />
         </ul>
       )}
     </section>

@@ -5,6 +5,7 @@ import { MoreFields } from "./more-fields.tsx";
 import { loadName, loadRooms, wantMicrophone } from "./browser-storage.ts";
 import { ExactText } from "../shared/exact-text.tsx";
 import { Problem } from "../shared/problem.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 interface JoinFormProps {
   readonly onJoined: (talk: JoinedTalk) => void;
@@ -20,6 +21,7 @@ function givenRoom(): string | undefined {
 }
 
 export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): ReactNode {
+  const { join: words } = useWords();
   const [name, setName] = useState(loadName);
   const [given] = useState(() => first ?? givenRoom());
   const [room, setRoom] = useState(() => given ?? newRoom());
@@ -55,10 +57,10 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
         }}
       >
         <img src="/icon.svg" alt="" width="64" height="64" />
-        <h1>Talk with Parley</h1>
-        <p className="hint">You can see what its tools do. A tool that needs your permission never runs without it.</p>
+        <h1>{words.title}</h1>
+        <p className="hint">{words.hint}</p>
         <label className="field">
-          Your name
+          {words.yourName}
           <input
             value={name}
             onChange={(event) => setName(event.target.value)}
@@ -71,7 +73,7 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
         </label>
         {failure?.wantsSecret === true && (
           <label className="field">
-            The worker's secret
+            {words.secret}
             <input
               type="password"
               value={secret}
@@ -83,22 +85,23 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
         )}
         <Problem text={failure?.message} />
         <button className="primary talk-button" disabled={isJoining}>
-          {isJoining ? "Joining …" : "Start talking"}
+          {isJoining ? words.joining : words.startTalking}
         </button>
         <button type="button" disabled={isJoining} onClick={() => void join(false)}>
-          Only type
+          {words.onlyType}
         </button>
         <MicrophoneCheck />
         <details className="more" open={isMoreShown} onToggle={({ currentTarget }) => setMoreShown(currentTarget.open)}>
-          <summary>More</summary>
+          <summary>{words.more}</summary>
           <label className="field">
-            Room
+            {words.room}
             <input
               value={room}
               onChange={(event) => setRoom(event.target.value)}
               required
               maxLength={128}
               list="rooms"
+              dir="auto"
               spellCheck={false}
             />
             <datalist id="rooms">
@@ -110,8 +113,8 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
           <MoreFields about={about} onChange={setAbout} />
         </details>
         {rooms.length > 0 && (
-          <nav aria-label="Rooms you were in">
-            <h2>Continue in</h2>
+          <nav aria-label={words.roomsBefore}>
+            <h2>{words.continueIn}</h2>
             <ul className="chips">
               {rooms.slice(0, 6).map((each) => (
                 <li key={each}>

@@ -1,4 +1,5 @@
 import { ConnectionError, ConnectionErrorReason, Room } from "livekit-client";
+import { getWords } from "../shared/words/words.ts";
 
 /** The optional fields of the join form, as they were typed. Empty texts count as absent. */
 export interface About {
@@ -61,17 +62,14 @@ export async function joinTalk({ room, identity, about = {} }: Place, secret: st
   const headers = { "content-type": "application/json", ...(secret !== "" && { authorization: `Bearer ${secret}` }) };
   const body = JSON.stringify({ ...toRequest(about), room, identity });
   const response = await fetch("/token", { method: "POST", headers, body }).catch((cause: unknown) => {
-    throw new JoinError("The worker does not answer. Start it with npm start, then join again.", { cause });
+    throw new JoinError(getWords().join.noWorker, { cause });
   });
   const answer = (await response.json().catch(() => ({}))) as { token?: string; livekitUrl?: string; error?: string };
   if (response.status === 401)
-    throw new JoinError(
-      secret === ""
-        ? "This worker requires a secret. Enter its TOKEN_SECRET."
-        : "This is not the worker’s secret. Enter its TOKEN_SECRET.",
-      { wantsSecret: true },
-    );
-  const { token, livekitUrl, error = `The worker answered with HTTP ${response.status}.` } = answer;
+    throw new JoinError(secret === "" ? getWords().join.secretRequired : getWords().join.wrongSecret, {
+      wantsSecret: true,
+    });
+  const { token, livekitUrl, error = getWords().conversations.workerAnswered(response.status) } = answer;
   if (token === undefined || livekitUrl === undefined) throw new JoinError(error);
   return { room, identity, about, token, livekitUrl, secret, liveKit: createRoom() };
 }
@@ -86,7 +84,7 @@ function toRequest({ agent, name, attributes, metadata }: About): object {
       ...(attributes && { attributes: JSON.parse(attributes) as unknown }),
     };
   } catch (cause) {
-    throw new JoinError('Attributes: enter a JSON object of texts, such as {"tier": "gold"}.', { cause });
+    throw new JoinError(getWords().join.attributesNotJson, { cause });
   }
 }
 
@@ -97,8 +95,8 @@ export async function connectTalk({ liveKit, livekitUrl, token }: JoinedTalk): P
   } catch (cause) {
     // After a reload, the page still uses the token of the first join, which may have expired.
     if (cause instanceof ConnectionError && cause.reason === ConnectionErrorReason.NotAllowed)
-      throw new JoinError("LiveKit no longer accepts this conversation's token. Join again.", { cause });
-    throw new JoinError(`LiveKit does not answer at ${livekitUrl}. Check that it is running, then join again.`, {
+      throw new JoinError(getWords().join.tokenRefused, { cause });
+    throw new JoinError(getWords().join.noLiveKit(livekitUrl), {
       cause,
     });
   }

@@ -1,14 +1,16 @@
 import { createLocalAudioTrack, type LocalAudioTrack } from "livekit-client";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
-import { MICROPHONE_PROBLEMS, type MicrophoneProblem, problemOf } from "../shared/microphone-problem.ts";
+import { type MicrophoneProblem, problemOf } from "../shared/microphone-problem.ts";
 import { Problem } from "../shared/problem.tsx";
 import { LevelMeter } from "../shared/level-meter.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 /**
  * Shows before joining whether the microphone hears the person. Opens the microphone only when asked to, because the
  * agent may be one that cannot hear. Nothing is sent.
  */
 export function MicrophoneCheck(): ReactNode {
+  const words = useWords();
   const [isChecking, setChecking] = useState(false);
   const [track, setTrack] = useState<LocalAudioTrack>();
   const [isHeard, setHeard] = useState(false);
@@ -46,13 +48,13 @@ export function MicrophoneCheck(): ReactNode {
           setChecking(!isChecking);
         }}
       >
-        {isChecking ? "End the check" : "Check the microphone"}
+        {isChecking ? words.join.endCheck : words.join.checkMicrophone}
       </button>
       {track && <LevelMeter track={track} onSound={onSound} />}
       <p className="hint" role="status">
-        {track && (isHeard ? "Your microphone hears you." : "Say something.")}
+        {track && (isHeard ? words.join.isHeard : words.join.saySomething)}
       </p>
-      <Problem text={problem && MICROPHONE_PROBLEMS[problem]} />
+      <Problem text={problem && words.voice.problems[problem]} />
     </div>
   );
 }

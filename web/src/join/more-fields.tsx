@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { About } from "./join-talk.ts";
+import { useWords } from "../shared/words/words.ts";
 
 interface MoreFieldsProps {
   readonly about: About;
@@ -8,24 +9,24 @@ interface MoreFieldsProps {
 
 interface Field {
   readonly name: keyof About;
-  readonly label: string;
   readonly example?: string;
   readonly pattern?: string;
 }
 
 const FIELDS: readonly Field[] = [
-  { name: "agent", label: "Agent", example: "default" },
-  { name: "name", label: "Display name" },
-  { name: "language", label: "Language", example: "en-GB", pattern: "[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*" },
-  { name: "attributes", label: "Attributes (JSON)", example: '{"tier": "gold"}' },
-  { name: "metadata", label: "Metadata", example: '{"customer": 7}' },
+  { name: "agent", example: "default" },
+  { name: "name" },
+  { name: "language", example: "en-GB", pattern: "[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*" },
+  { name: "attributes", example: '{"tier": "gold"}' },
+  { name: "metadata", example: '{"customer": 7}' },
 ];
 
 /** The optional fields of the join form. */
 export function MoreFields({ about, onChange }: MoreFieldsProps): ReactNode {
-  return FIELDS.map(({ name, label, example, pattern }) => (
+  const { fields } = useWords().join;
+  return FIELDS.map(({ name, example, pattern }) => (
     <label key={name} className="field">
-      {label}
+      {fields[name]}
       <input
         value={about[name] ?? ""}
         onChange={(event) => onChange({ ...about, [name]: event.target.value })}

@@ -5,6 +5,7 @@ import { BlockReader } from "./block-reader.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { ReadMarks, type SaidSoFar } from "./unplayed-text.tsx";
 import { toSafeLink } from "./safe-link.ts";
+import { useWords, type Words } from "../shared/words/words.ts";
 
 /** The maximum nesting of lists, quotes and emphasis. Anything deeper is shown as source. */
 const MAX_DEPTH = 24;
@@ -50,7 +51,8 @@ interface BlockProps extends SaidSoFar {
 }
 
 const Block = memo(function Block({ token, ...said }: BlockProps): ReactNode {
-  const view = new TokenView(token.raw, said).view([token], 0);
+  const words = useWords();
+  const view = new TokenView(token.raw, said, words).view([token], 0);
   // This is text outside a paragraph, such as HTML, which is shown as source.
   return token.type === "text" || token.type === "html" ? <p dir="auto">{view}</p> : view;
 });
@@ -58,9 +60,13 @@ const Block = memo(function Block({ token, ...said }: BlockProps): ReactNode {
 /** Renders the tokens of one block. */
 class TokenView {
   readonly #marks: ReadMarks;
+  readonly #labels: Words["message"];
+  readonly #colon: string;
 
-  constructor(source: string, said: SaidSoFar) {
-    this.#marks = new ReadMarks(source, said);
+  constructor(source: string, said: SaidSoFar, { message, colon }: Words) {
+    this.#marks = new ReadMarks(source, said, message.notHeard);
+    this.#labels = message;
+    this.#colon = colon;
   }
 
   view(tokens: readonly Token[], depth: number): ReactNode {
@@ -141,7 +147,7 @@ class TokenView {
         </Cell>
       ));
     return (
-      <div className="table" role="group" aria-label="Table" tabIndex={0}>
+      <div className="table" role="group" aria-label={this.#labels.table} tabIndex={0}>
         <table dir={directionAt(depth)}>
           <thead>
             <tr>{cells(header, "th")}</tr>
@@ -163,7 +169,7 @@ class TokenView {
           <span>{lang.slice(0, 20)}</span>
           <CopyButton text={text} />
         </p>
-        <pre tabIndex={0} aria-label="Code">
+        <pre tabIndex={0} aria-label={this.#labels.code}>
           <code>{this.#words(text)}</code>
         </pre>
       </div>
@@ -183,7 +189,17 @@ class TokenView {
   #picture({ href, raw, text }: Tokens.Image): ReactNode {
     const link = toSafeLink(href);
     if (!link) return this.#words(raw);
-    const words = text === "" ? "Picture" : <>Picture: {this.#words(text)}</>;
+    const { picture } = this.#labels;
+    const words =
+      text === "" ? (
+        picture
+      ) : (
+        <>
+          {picture}
+          {this.#colon}
+          {this.#words(text)}
+        </>
+      );
     return <SafeLink {...link} words={words} isNamed={false} />;
   }
 }

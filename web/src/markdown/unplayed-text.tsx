@@ -13,12 +13,15 @@ export interface SaidSoFar {
 export class ReadMarks {
   readonly #source: string;
   readonly #said: SaidSoFar;
+  readonly #notHeard: string;
   #at = 0;
   #hasMarked = false;
 
-  constructor(source: string, said: SaidSoFar) {
+  /** @param notHeard what screen readers say before the first word that was never played */
+  constructor(source: string, said: SaidSoFar, notHeard: string) {
     this.#source = source;
     this.#said = said;
+    this.#notHeard = notHeard;
   }
 
   /** Renders the next words of the block. */
@@ -36,7 +39,7 @@ export class ReadMarks {
         {words.slice(0, split)}
         {rest === "unheard" ? (
           <s className="unheard">
-            {isFirst && <span className="visually-hidden">Not heard: </span>}
+            {isFirst && <span className="visually-hidden">{this.#notHeard}</span>}
             {words.slice(split)}
           </s>
         ) : (

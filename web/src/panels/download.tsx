@@ -3,9 +3,11 @@ import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { saveFile } from "../shared/save-file.ts";
 import { loadTranscript } from "../shared/worker-api.ts";
 import { Problem } from "../shared/problem.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 /** Saves this conversation as a file. */
 export function Download(): ReactNode {
+  const words = useWords();
   const { token, room } = useJoinedTalk();
   const [problem, setProblem] = useState<string>();
   const download = (format: "markdown" | "json") => {
@@ -17,7 +19,7 @@ export function Download(): ReactNode {
   };
   return (
     <section>
-      <h3>Save this conversation</h3>
+      <h3>{words.conversations.saveThis}</h3>
       <p className="row">
         <button type="button" onClick={() => download("markdown")}>
           Markdown

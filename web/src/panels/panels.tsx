@@ -4,11 +4,11 @@ import { ConversationsPanel } from "./conversations-panel.tsx";
 import { DeveloperPanel } from "./developer/developer-panel.tsx";
 import { useDeveloperView } from "./developer/developer-view.ts";
 import { SettingsPanel } from "./settings-panel.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 export type PanelName = "conversations" | "settings" | "developer";
 
 interface PanelKind {
-  readonly title: string;
   /** An SVG path in a 24 by 24 box, drawn as a line. */
   readonly path: string;
   readonly side: "start" | "end";
@@ -17,18 +17,16 @@ interface PanelKind {
 
 const PANELS: Readonly<Record<PanelName, PanelKind>> = {
   conversations: {
-    title: "Conversations",
     path: "M4 6h16M4 12h16M4 18h10",
     side: "start",
     Content: ConversationsPanel,
   },
   settings: {
-    title: "Settings",
     path: "M4 7h8m5 0h3M4 17h3m5 0h8M14.5 4.5v5m-5 5v5",
     side: "end",
     Content: SettingsPanel,
   },
-  developer: { title: "Developer", path: "m8 7-5 5 5 5m8-10 5 5-5 5", side: "end", Content: DeveloperPanel },
+  developer: { path: "m8 7-5 5 5 5m8-10 5 5-5 5", side: "end", Content: DeveloperPanel },
 };
 
 interface PanelButtonProps {
@@ -39,7 +37,8 @@ interface PanelButtonProps {
 
 /** Opens and closes a panel. */
 export function PanelButton({ name, open, onToggle }: PanelButtonProps): ReactNode {
-  const { title, path } = PANELS[name];
+  const { title } = useWords()[name];
+  const { path } = PANELS[name];
   const isOpen = open === name;
   const hasDeveloperView = useDeveloperView();
   if (name === "developer" && !hasDeveloperView) return null;
@@ -61,7 +60,8 @@ interface PanelProps {
 
 /** A panel beside the conversation. On a narrow page, it covers the conversation. */
 export function Panel({ name, onClose }: PanelProps): ReactNode {
-  const { title, side, Content } = PANELS[name];
+  const words = useWords();
+  const { side, Content } = PANELS[name];
   const close = () => {
     onClose();
     document.getElementById(idOfButton(name))?.focus();
@@ -76,9 +76,9 @@ export function Panel({ name, onClose }: PanelProps): ReactNode {
       }}
     >
       <div className="panel-head">
-        <h2 id="panel-title">{title}</h2>
+        <h2 id="panel-title">{words[name].title}</h2>
         <button type="button" className="panel-close" onClick={close} autoFocus>
-          Close
+          {words.close}
         </button>
       </div>
       <Content />

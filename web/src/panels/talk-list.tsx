@@ -4,11 +4,13 @@ import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { readJson } from "../shared/worker-api.ts";
 import { useRecord } from "../shared/use-record.tsx";
 import { type Talk, TalkRow, titleOf } from "./talk-row.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 const loadTalks = (token: string) => readJson<readonly Talk[]>(token, "/sessions");
 
 /** The conversations in which this person has spoken, from the worker's record. Any of them can be continued. */
 export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }): ReactNode {
+  const { conversations: words } = useWords();
   const { token, room } = useJoinedTalk();
   const parley = useParley();
   const { value: talks = [], problem, reload } = useRecord(token, loadTalks);
@@ -21,12 +23,11 @@ export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }
   );
   return (
     <section>
-      <h3>Your conversations</h3>
-      {problem ||
-        (talks.length === 0 && <p className="hint">Conversations in which you have said something are listed here.</p>)}
+      <h3>{words.yours}</h3>
+      {problem || (talks.length === 0 && <p className="hint">{words.none}</p>)}
       {talks.length > 0 && (
         <label className="field">
-          Search
+          {words.search}
           <input type="search" dir="auto" value={sought} onChange={({ target: { value } }) => setSought(value)} />
         </label>
       )}

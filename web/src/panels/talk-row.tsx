@@ -5,6 +5,8 @@ import { toVisible } from "../shared/exact-json.ts";
 import { IconButton } from "../shared/icon-button.tsx";
 import { request } from "../shared/worker-api.ts";
 import { Problem } from "../shared/problem.tsx";
+import { useWords } from "../shared/words/words.ts";
+import { toDateAndTime } from "../shared/words/formats.ts";
 
 const ICONS = {
   rename: "M4 20h4L19 9l-4-4L4 16ZM13 7l4 4",
@@ -38,6 +40,7 @@ interface TalkRowProps {
 
 /** One conversation, which can be opened, renamed and deleted. */
 export function TalkRow({ talk, isOpen, onOpen, onChanged }: TalkRowProps): ReactNode {
+  const { conversations: words, cancel, room, save } = useWords();
   const { token } = useJoinedTalk();
   const [doing, setDoing] = useState<"rename" | "delete">();
   const [title, setTitle] = useState("");
@@ -74,19 +77,19 @@ export function TalkRow({ talk, isOpen, onOpen, onChanged }: TalkRowProps): Reac
       <div className="talk-row">
         <button
           type="button"
-          title={`Room ${toVisible(talk.room)}`}
+          title={room(toVisible(talk.room))}
           aria-current={isOpen}
           disabled={isOpen}
           onClick={onOpen}
         >
           <strong dir="auto">{name}</strong>
           <small>
-            {toWhen(talk.lastAt)}
-            {isOpen && ", open now"}
+            {toDateAndTime(new Date(talk.lastAt))}
+            {isOpen && words.openNow}
           </small>
         </button>
         <IconButton
-          label={`Rename ${name}`}
+          label={words.rename(name)}
           path={ICONS.rename}
           isQuiet
           onClick={() => {
@@ -96,7 +99,7 @@ export function TalkRow({ talk, isOpen, onOpen, onChanged }: TalkRowProps): Reac
         />
         {/* The worker still has an open conversation in memory. */}
         {!isOpen && (
-          <IconButton label={`Delete ${name}`} path={ICONS.delete} isQuiet onClick={() => setDoing("delete")} />
+          <IconButton label={words.deleteOne(name)} path={ICONS.delete} isQuiet onClick={() => setDoing("delete")} />
         )}
       </div>
       {doing === "rename" && (
@@ -104,11 +107,11 @@ export function TalkRow({ talk, isOpen, onOpen, onChanged }: TalkRowProps): Reac
           className="talk-change"
           onSubmit={(event) => {
             event.preventDefault();
-            void change({ method: "PATCH", body: JSON.stringify({ title }) }, "Renamed.");
+            void change({ method: "PATCH", body: JSON.stringify({ title }) }, words.renamed);
           }}
         >
           <label className="field">
-            Title
+            {words.newTitle}
             <input
               value={title}
               dir="auto"
@@ -118,25 +121,22 @@ export function TalkRow({ talk, isOpen, onOpen, onChanged }: TalkRowProps): Reac
             />
           </label>
           <p className="row">
-            <button className="primary">Save</button>
+            <button className="primary">{save}</button>
             <button type="button" onClick={leave}>
-              Cancel
+              {cancel}
             </button>
           </p>
         </form>
       )}
       {doing === "delete" && (
-        <div className="talk-change" role="group" aria-label={`Delete ${name}?`}>
-          <p>
-            Delete this conversation? Its messages, answers, calls and attachments are removed from the server, and
-            cannot be restored. What the agent remembers about you, and what you always allow, stays.
-          </p>
+        <div className="talk-change" role="group" aria-label={words.deleteQuestion(name)}>
+          <p>{words.deleteWarning}</p>
           <p className="row">
-            <button type="button" className="danger" onClick={() => void change({ method: "DELETE" }, "Deleted.")}>
-              Delete
+            <button type="button" className="danger" onClick={() => void change({ method: "DELETE" }, words.deleted)}>
+              {words.delete}
             </button>
             <button type="button" onClick={leave} autoFocus>
-              Keep
+              {words.keep}
             </button>
           </p>
         </div>
@@ -144,8 +144,4 @@ export function TalkRow({ talk, isOpen, onOpen, onChanged }: TalkRowProps): Reac
       <Problem text={problem} />
     </li>
   );
-}
-
-function toWhen(at: number): string {
-  return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

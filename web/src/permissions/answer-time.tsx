@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { TimeLeft } from "../tools/time-left.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 /**
  * How long before a request expires the person is warned. WCAG 2.2.1 requires at least 20 seconds in which to ask for
@@ -17,15 +18,16 @@ interface AnswerTimeProps {
  * Shows how long a request stays open, with a button for more time. Warns screen readers once before the time runs out.
  */
 export function AnswerTime({ until, onMoreTime }: AnswerTimeProps): ReactNode {
+  const { permission: words } = useWords();
   const isSoon = useIsPast(until - WARN_MS);
   return (
     <div className="answer-time" data-soon={isSoon}>
       <TimeLeft until={until} />
       <button type="button" className="quiet" onClick={onMoreTime} aria-keyshortcuts="m">
-        More time <kbd aria-hidden="true">m</kbd>
+        {words.moreTime} <kbd aria-hidden="true">m</kbd>
       </button>
       <span className="visually-hidden" role="status">
-        {isSoon && "This request will soon be denied automatically. Press m for more time."}
+        {isSoon && words.isSoonDenied}
       </span>
     </div>
   );

@@ -5,6 +5,7 @@ import { toVisible } from "../shared/exact-json.ts";
 import { ExactText } from "../shared/exact-text.tsx";
 import { readJson, request } from "../shared/worker-api.ts";
 import { useRecord } from "../shared/use-record.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 interface Grant {
   readonly id: string;
@@ -17,6 +18,7 @@ const loadGrants = (token: string) => readJson<readonly Grant[]>(token, "/permis
 
 /** This participant's permanent permissions, in all rooms. Each can be revoked. */
 export function Grants(): ReactNode {
+  const { settings: words } = useWords();
   const { token } = useJoinedTalk();
   const { open } = usePermissions();
   // Reloaded when the open requests change, because an answer may have created a grant.
@@ -25,13 +27,8 @@ export function Grants(): ReactNode {
     reload(request(token, `/permissions/grants/${encodeURIComponent(id)}`, { method: "DELETE" }));
   return (
     <section>
-      <h3>Always allowed</h3>
-      {problem ||
-        (grants.length === 0 && (
-          <p className="hint">
-            No permanent permissions yet. Anything you choose to always allow is listed here and can be revoked.
-          </p>
-        ))}
+      <h3>{words.alwaysAllowed}</h3>
+      {problem || (grants.length === 0 && <p className="hint">{words.noGrants}</p>)}
       <ul className="rows">
         {grants.map(({ id, toolName, pattern }) => (
           <li key={id}>
@@ -41,9 +38,9 @@ export function Grants(): ReactNode {
             <button
               type="button"
               onClick={() => void takeBack(id)}
-              aria-label={toVisible(`Revoke ${toolName} ${pattern}`)}
+              aria-label={words.revokeOne(toVisible(`${toolName} ${pattern}`))}
             >
-              Revoke
+              {words.revoke}
             </button>
           </li>
         ))}

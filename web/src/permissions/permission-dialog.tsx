@@ -8,6 +8,7 @@ import { toTitle } from "../tools/describe-call.ts";
 import { AnswerTime } from "./answer-time.tsx";
 import { LongArguments } from "./long-arguments.tsx";
 import { Problem } from "../shared/problem.tsx";
+import { getWords, useWords } from "../shared/words/words.ts";
 
 /**
  * How long a yes is ignored after a request has appeared: an earlier key press or click was meant for something else on
@@ -37,6 +38,7 @@ interface QuestionProps {
 }
 
 function Question({ permission, waiting }: QuestionProps): ReactNode {
+  const { permission: words } = useWords();
   const { approve, reject, extend } = usePermissions();
   const { id, title, patterns, type, toolName, callId, input, allowsEditedInput, expiresAt, problem } = permission;
   const dialog = useRef<HTMLDialogElement>(null);
@@ -95,14 +97,14 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
       onClose={({ currentTarget }) => currentTarget.isConnected && !currentTarget.open && currentTarget.showModal()}
     >
       <div className="eyebrow">
-        <p>Permission{waiting > 0 && `, ${waiting} more waiting`}</p>
+        <p>{waiting === 0 ? words.title : words.titleOfSeveral(waiting)}</p>
         {expiresAt !== undefined && <AnswerTime until={expiresAt} onMoreTime={() => tell(extend(id))} />}
       </div>
       <h2 id="permission-title" dir="auto">
         {toVisible(title)}
       </h2>
       <div id="permission-what">
-        <p>{type === "tool" ? "The agent wants to use this tool:" : `${toTitle(toolName ?? type)} wants to access:`}</p>
+        <p>{type === "tool" ? words.agentWantsTool : words.toolWantsAccess(toTitle(toolName ?? type))}</p>
         <ul className="patterns">
           {patterns.map((pattern, index) => (
             <li key={index}>
@@ -114,17 +116,23 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
       {exact === undefined && <LongArguments callId={callId} />}
       {exact !== undefined && allowsEditedInput && (
         <label className="field">
-          Arguments (you can edit them)
-          <textarea rows={5} value={draft} spellCheck={false} onChange={(event) => setDraft(event.target.value)} />
+          {words.editableArguments}
+          <textarea
+            rows={5}
+            dir="ltr"
+            value={draft}
+            spellCheck={false}
+            onChange={(event) => setDraft(event.target.value)}
+          />
         </label>
       )}
       {exact !== undefined && !allowsEditedInput && (
-        <pre tabIndex={0} aria-label="Exact arguments">
+        <pre tabIndex={0} aria-label={words.exactArguments}>
           {exact}
         </pre>
       )}
       <label className="field">
-        Reason for denying (optional)
+        {words.reason}
         <input
           value={reason}
           dir="auto"
@@ -143,13 +151,13 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
           onClick={() => answer("once")}
           aria-keyshortcuts="y"
         >
-          Allow once <kbd aria-hidden="true">y</kbd>
+          {words.allowOnce} <kbd aria-hidden="true">y</kbd>
         </button>
         <button type="button" disabled={!isReady} onClick={() => answer("always")}>
-          Always allow
+          {words.alwaysAllow}
         </button>
         <button type="button" className="danger" onClick={() => answer("reject")} aria-keyshortcuts="n">
-          Deny <kbd aria-hidden="true">n</kbd>
+          {words.deny} <kbd aria-hidden="true">n</kbd>
         </button>
       </div>
     </dialog>
@@ -163,5 +171,5 @@ function parseInput(text: string): Record<string, never> {
   } catch {
     // Reported below.
   }
-  throw new Error("The arguments are not a JSON object. Correct them, or deny the request.");
+  throw new Error(getWords().permission.notAnObject);
 }

@@ -1,8 +1,10 @@
 import { useMessage, useTalk } from "@parley/react";
 import { type ReactNode, useEffect, useState } from "react";
+import { useWords } from "../shared/words/words.ts";
 
 /** Tells the person that the last message failed because the model refuses calls or cannot be reached. */
 export function ModelProblem(): ReactNode {
+  const words = useWords();
   const { messages } = useTalk();
   const last = useMessage(messages.findLast(({ role }) => role === "user")?.id ?? "");
   const hasFailed = last?.problem !== undefined;
@@ -16,13 +18,7 @@ export function ModelProblem(): ReactNode {
       setFailing(false);
     };
   }, [hasFailed, last?.id]);
-  return (
-    isFailing && (
-      <p className="problem">
-        The model refuses calls or cannot be reached. The worker&apos;s log says why (&quot;model refuses calls&quot;).
-      </p>
-    )
-  );
+  return isFailing && <p className="problem">{words.problems.model}</p>;
 }
 
 /** Asks the worker. Resolves to `false` if it does not answer. */

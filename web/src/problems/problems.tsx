@@ -7,14 +7,15 @@ import { useRoomValue } from "../shared/use-room-value.ts";
 import { BudgetProblem } from "./budget-problem.tsx";
 import { ModelProblem } from "./model-problem.tsx";
 import { useIsUnreachable } from "./reachability.tsx";
-import { MICROPHONE_PROBLEMS } from "../shared/microphone-problem.ts";
 import { useMicrophone } from "../voice/microphone-state.ts";
+import { useWords } from "../shared/words/words.ts";
 
 const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 const SOUND_EVENTS = [RoomEvent.AudioPlaybackStatusChanged];
 
 /** Shows each problem in one sentence that says what to do about it. */
 export function Problems({ onRejoin }: { readonly onRejoin: () => void }): ReactNode {
+  const { problems: words, voice } = useWords();
   const { liveKit } = useJoinedTalk();
   const { problem, isConnected } = useTalk();
   const { reason } = useAgentState();
@@ -30,32 +31,24 @@ export function Problems({ onRejoin }: { readonly onRejoin: () => void }): React
     <div className="problems" role="status">
       {left !== undefined && connection === ConnectionState.Disconnected && (
         <p className="problem">
-          {left}{" "}
+          {words[left]}{" "}
           <button type="button" onClick={onRejoin}>
-            Join again
+            {words.joinAgain}
           </button>
         </p>
       )}
       {(isTrying || (connection === ConnectionState.Connected && isUnreachable)) && (
-        <p className="problem">The connection is lost. Reconnecting; anything you write is sent afterwards.</p>
+        <p className="problem">{words.connectionLost}</p>
       )}
-      {isOnline && reason === "workers_full" && (
-        <p className="problem">All workers are full. Stay here: an agent joins as soon as a worker is free.</p>
-      )}
-      {isOnline && reason === "no_agent" && (
-        <p className="problem">
-          No agent has joined this room. Check that a worker is running (npm start); its agent then joins automatically.
-        </p>
-      )}
-      {isOnline && hadAgent && !isConnected && reason === undefined && (
-        <p className="problem">The agent has left. Another agent is joining, and the conversation will continue.</p>
-      )}
-      {microphone !== undefined && <p className="problem">{MICROPHONE_PROBLEMS[microphone]}</p>}
+      {isOnline && reason === "workers_full" && <p className="problem">{words.workersFull}</p>}
+      {isOnline && reason === "no_agent" && <p className="problem">{words.noAgent}</p>}
+      {isOnline && hadAgent && !isConnected && reason === undefined && <p className="problem">{words.agentLeft}</p>}
+      {microphone !== undefined && <p className="problem">{voice.problems[microphone]}</p>}
       {isOnline && !hasSound && (
         <p className="problem">
-          The browser does not play sound until you allow it.{" "}
+          {words.noSound}{" "}
           <button type="button" onClick={() => void liveKit.startAudio()}>
-            Play sound
+            {words.playSound}
           </button>
         </p>
       )}
@@ -66,25 +59,26 @@ export function Problems({ onRejoin }: { readonly onRejoin: () => void }): React
   );
 }
 
+type Left = "duplicateName" | "removed" | "ended";
+
 /** Returns why this page is no longer in the room. */
-function useLeft(): string | undefined {
+function useLeft(): Left | undefined {
   const { liveKit } = useJoinedTalk();
-  const [left, setLeft] = useState<string>();
+  const [left, setLeft] = useState<Left>();
   useEffect(() => {
     setLeft(undefined);
-    const onLeft = (reason?: DisconnectReason) => setLeft(toSentence(reason));
+    const onLeft = (reason?: DisconnectReason) => setLeft(toLeft(reason));
     liveKit.on(RoomEvent.Disconnected, onLeft);
     return () => void liveKit.off(RoomEvent.Disconnected, onLeft);
   }, [liveKit]);
   return left;
 }
 
-function toSentence(reason: DisconnectReason | undefined): string {
-  if (reason === DisconnectReason.DUPLICATE_IDENTITY)
-    return "Somebody has joined under the same name, perhaps you in another tab. Continue there, or here:";
-  if (reason === DisconnectReason.ROOM_DELETED || reason === DisconnectReason.PARTICIPANT_REMOVED)
-    return "You were removed from the room.";
-  return "The connection has ended.";
+function toLeft(reason: DisconnectReason | undefined): Left {
+  if (reason === DisconnectReason.DUPLICATE_IDENTITY) return "duplicateName";
+  return reason === DisconnectReason.ROOM_DELETED || reason === DisconnectReason.PARTICIPANT_REMOVED
+    ? "removed"
+    : "ended";
 }
 
 /** Returns whether a condition has ever been true. */

@@ -1,5 +1,6 @@
 import { createAudioAnalyser, type LocalAudioTrack } from "livekit-client";
 import { type ReactNode, useEffect, useRef } from "react";
+import { useWords } from "./words/words.ts";
 
 const EVERY_MS = 80;
 /** The level of quiet speech. Noise of a microphone in a silent room stays below. */
@@ -13,6 +14,7 @@ interface LevelMeterProps {
 
 /** A microphone's level. Updated without React, because it changes twelve times a second. */
 export function LevelMeter({ track, onSound }: LevelMeterProps): ReactNode {
+  const words = useWords();
   const meter = useRef<HTMLMeterElement>(null);
   useEffect(() => {
     const { calculateVolume, cleanup } = createAudioAnalyser(track, { cloneTrack: true });
@@ -26,5 +28,5 @@ export function LevelMeter({ track, onSound }: LevelMeterProps): ReactNode {
       void cleanup();
     };
   }, [track, onSound]);
-  return <meter className="level" ref={meter} min={0} max={1} value={0} aria-label="Microphone level" />;
+  return <meter className="level" ref={meter} min={0} max={1} value={0} aria-label={words.voice.level} />;
 }

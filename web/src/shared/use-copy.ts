@@ -1,13 +1,15 @@
 import { useEffect, useState } from "react";
+import { useWords } from "./words/words.ts";
 
 const SHOWN_MS = 2_000;
 
 /**
  * Copies text to the clipboard. Returns the label of the button that copies, which briefly says whether that worked,
- * and the function that copies.
+ * the function that copies, and whether the text has just been copied.
  */
-export function useCopy(text: string): readonly [label: string, copy: () => void] {
-  const [said, setSaid] = useState<string>();
+export function useCopy(text: string): readonly [label: string, copy: () => void, isCopied: boolean] {
+  const words = useWords();
+  const [said, setSaid] = useState<"copied" | "copyFailed">();
   useEffect(() => {
     if (said === undefined) return undefined;
     const timer = setTimeout(() => setSaid(undefined), SHOWN_MS);
@@ -17,10 +19,10 @@ export function useCopy(text: string): readonly [label: string, copy: () => void
     try {
       // Browsers offer the clipboard only in secure contexts.
       await navigator.clipboard.writeText(text);
-      setSaid("Copied");
+      setSaid("copied");
     } catch {
-      setSaid("Copy failed");
+      setSaid("copyFailed");
     }
   };
-  return [said ?? "Copy", () => void copy()];
+  return [words[said ?? "copy"], () => void copy(), said === "copied"];
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { useWords } from "./words/words.ts";
 
 interface FromRecord<Value> {
   /** `undefined` until the value is loaded. */
@@ -18,6 +19,7 @@ export function useRecord<Value>(
   read: (token: string) => Promise<Value>,
   since?: unknown,
 ): FromRecord<Value> {
+  const words = useWords();
   const [value, setValue] = useState<Value>();
   const [problem, setProblem] = useState<string>();
   const reload = useCallback(
@@ -37,7 +39,7 @@ export function useRecord<Value>(
     value,
     problem: problem !== undefined && (
       <p className="hint" role="alert">
-        The worker’s record could not be loaded: {problem}. Leave, then join again.
+        {words.conversations.recordProblem(problem)}
       </p>
     ),
     reload,

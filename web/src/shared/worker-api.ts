@@ -1,5 +1,6 @@
 import type { SpokenTurn } from "@parley/react";
 import { recordWorkerTime } from "./worker-clock.ts";
+import { getWords } from "./words/words.ts";
 
 /** Sends a request with the room's token. Rejects with the worker's error message. */
 export async function request(token: string, path: string, init: RequestInit = {}): Promise<Response> {
@@ -8,7 +9,7 @@ export async function request(token: string, path: string, init: RequestInit = {
   recordWorkerTime(response);
   if (response.ok) return response;
   const { error } = (await response.json().catch(() => ({}))) as { error?: string };
-  throw new Error(error ?? `The worker answered with HTTP ${response.status}`);
+  throw new Error(error ?? getWords().conversations.workerAnswered(response.status));
 }
 
 /** Returns the JSON of the worker's response. Rejects like `request`. */
@@ -36,7 +37,7 @@ export async function loadTurns(token: string): Promise<readonly SpokenTurn[]> {
 /** Sends a request about the room's session. Rejects like `request`, and also before the room's first message. */
 async function requestOfSession(token: string, path: string): Promise<Response> {
   const id = await findSession(token);
-  if (id === undefined) throw new Error("Nothing has been said yet.");
+  if (id === undefined) throw new Error(getWords().conversations.nothingSaid);
   return request(token, `/session/${encodeURIComponent(id)}${path}`);
 }
 

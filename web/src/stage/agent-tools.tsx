@@ -1,10 +1,11 @@
 import { useAgent } from "@parley/react";
 import type { ReactNode } from "react";
 import { useSwitches } from "../device/switches.ts";
-import { TOOL_TITLES } from "../device/tool-titles.ts";
+import { PAGE_TOOLS } from "../device/page-tools.ts";
 import { toVisible } from "../shared/exact-json.ts";
 import { ExactText } from "../shared/exact-text.tsx";
 import { toTitle } from "../tools/describe-call.ts";
+import { useWords } from "../shared/words/words.ts";
 
 interface ShownTool {
   readonly title: string;
@@ -15,21 +16,22 @@ interface ShownTool {
 
 /** The agent's tools, with where each of them runs. */
 export function AgentTools(): ReactNode {
+  const words = useWords();
   const { tools } = useAgent();
   const switches = useSwitches();
-  const own = TOOL_TITLES.filter(([tool]) => switches[tool]);
+  const own = PAGE_TOOLS.filter((tool) => switches[tool]);
   const shown: readonly ShownTool[] = [
     ...tools.map(({ name, description, mcpServer }) => ({
       title: toTitle(name),
       hint: toVisible(firstSentenceOf(description)),
-      where: mcpServer === undefined ? "on the server" : `by MCP server ${toVisible(mcpServer)}`,
+      where: mcpServer === undefined ? words.calls.onServer : words.calls.byMcpServer(toVisible(mcpServer)),
     })),
-    ...own.map(([, title, hint]) => ({ title, hint, where: "on this device" })),
+    ...own.map((tool) => ({ ...words.settings.tools[tool], where: words.calls.onThisDevice })),
   ];
   if (shown.length === 0) return null;
   return (
     <details className="agent-tools">
-      <summary>What can it do?</summary>
+      <summary>{words.stage.whatCanItDo}</summary>
       <ul>
         {shown.map(({ title, hint, where }) => (
           <li key={`${where} ${title}`}>

@@ -1,20 +1,8 @@
 import type { ReactNode } from "react";
 import { Presence } from "../voice/presence.tsx";
 import { useAttention } from "./use-attention.ts";
-import { type ShownState, useShownState } from "./use-shown-state.ts";
-
-const WORDS: Readonly<Record<ShownState, string>> = {
-  disconnected: "Not connected",
-  connecting: "Waiting for the agent",
-  ready: "Ready",
-  listening: "Listening",
-  hearing: "Hearing you",
-  thinking: "Thinking",
-  speaking: "Speaking",
-  using_tool: "Using a tool",
-  waiting_for_permission: "Waiting for you",
-  failed: "No agent",
-};
+import { useShownState } from "./use-shown-state.ts";
+import { useWords } from "../shared/words/words.ts";
 
 interface StageProps {
   /** Whether nothing has been said yet. The agent's presence then fills the page. */
@@ -28,14 +16,15 @@ interface StageProps {
  * turns.
  */
 export function Stage({ isEmpty, children }: StageProps): ReactNode {
+  const { stage: words } = useWords();
   const state = useShownState();
   useAttention(state === "waiting_for_permission");
   return (
     <div className="stage" data-state={state} data-empty={isEmpty}>
       <Presence />
       <p className="badge">
-        <span className="visually-hidden">The agent: </span>
-        {WORDS[state]}
+        <span className="visually-hidden">{words.agent}</span>
+        {words.states[state]}
       </p>
       {children}
     </div>

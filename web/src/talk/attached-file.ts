@@ -1,3 +1,4 @@
+import { getWords } from "../shared/words/words.ts";
 /** A file to send with the next message. */
 export interface AttachedFile {
   readonly file: File;
@@ -36,12 +37,10 @@ export const MAX_TOTAL_BYTES = 4_000_000;
  */
 export async function attachFile(file: File): Promise<AttachedFile> {
   if (!KINDS.includes(file.type) && !file.type.startsWith("text/"))
-    throw new TypeError(
-      `${file.name} cannot be attached. Choose a picture (PNG, JPEG, GIF, WebP), a PDF or a text file.`,
-    );
+    throw new TypeError(getWords().talk.notAttachable(file.name));
   if (!file.type.startsWith("image/")) return { file };
   const picture = await createImageBitmap(file).catch((cause: unknown) => {
-    throw new TypeError(`${file.name} cannot be read as a picture.`, { cause });
+    throw new TypeError(getWords().talk.notAPicture(file.name), { cause });
   });
   try {
     const thumbnail = draw(picture, THUMBNAIL_EDGE).toDataURL("image/png");
@@ -72,8 +71,7 @@ async function toFile(canvas: HTMLCanvasElement, { name, type }: File): Promise<
 
 async function toBlob(canvas: HTMLCanvasElement, type: string): Promise<Blob> {
   const { promise, resolve, reject } = Promise.withResolvers<Blob>();
-  const done = (blob: Blob | null) =>
-    blob ? resolve(blob) : reject(new TypeError("The picture cannot be scaled down."));
+  const done = (blob: Blob | null) => (blob ? resolve(blob) : reject(new TypeError(getWords().talk.notScalable)));
   canvas.toBlob(done, type, JPEG_QUALITY);
   return promise;
 }

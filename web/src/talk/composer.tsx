@@ -9,6 +9,7 @@ import { keepThumbnails } from "./message/sent-pictures.ts";
 import { useAttachments } from "./use-attachments.ts";
 import { ButtonLabel } from "./button-label.tsx";
 import { Problem } from "../shared/problem.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 const ICONS = {
   quiet: "M4 9.5v5h3.5L12 18.5v-13L7.5 9.5Zm12 0 5 5m0-5-5 5",
@@ -18,6 +19,7 @@ const ICONS = {
 const BUSY: readonly string[] = ["thinking", "speaking", "using_tool", "waiting_for_permission"];
 
 export function Composer(): ReactNode {
+  const { talk: words } = useWords();
   const { send, stop } = useTalk();
   const { state } = useAgentState();
   const hasSound = useSound();
@@ -64,7 +66,7 @@ export function Composer(): ReactNode {
       <Loudspeaker />
       <AttachButton onChosen={(chosen) => void add(chosen)} />
       <label className="visually-hidden" htmlFor="message">
-        Message
+        {words.message}
       </label>
       <textarea
         ref={field}
@@ -73,7 +75,7 @@ export function Composer(): ReactNode {
         dir="auto"
         autoFocus
         value={text}
-        placeholder="Type a message"
+        placeholder={words.placeholder}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
         onPaste={(event) => {
@@ -86,18 +88,18 @@ export function Composer(): ReactNode {
       />
       {state === "speaking" && hasSound && (
         <button type="button" className="end" onClick={() => end("speech")}>
-          <ButtonLabel word="Quiet" path={ICONS.quiet} />
+          <ButtonLabel word={words.quiet} path={ICONS.quiet} />
         </button>
       )}
       {isBusy && (
         <button type="button" className="stop" onClick={() => end()}>
-          <ButtonLabel word="Stop" path={ICONS.stop} />
+          <ButtonLabel word={words.stop} path={ICONS.stop} />
         </button>
       )}
       {/* While the agent is busy and there is nothing to send, Stop replaces this button. */}
       {!(isBusy && isEmpty) && (
         <button className="primary send" disabled={isEmpty}>
-          <ButtonLabel word="Send" path={ICONS.send} />
+          <ButtonLabel word={words.send} path={ICONS.send} />
         </button>
       )}
     </form>

@@ -6,12 +6,13 @@ import { AnswerParts } from "./message/answer-parts.tsx";
 import { Attachment } from "./message/attachment.tsx";
 import { Author } from "./message/author.tsx";
 import { EditMessage } from "./message/edit-message.tsx";
-import { STATE_LABELS } from "./message/state-labels.ts";
+import { labelOf } from "./message/label-of.ts";
 import { writtenText } from "./message/group-parts.ts";
 import { MessageActions } from "./message/message-actions.tsx";
 import { MessageView } from "./message/message-view.tsx";
 import type { useEarlierTurns } from "./use-earlier-turns.ts";
 import { MessageTime } from "./message/message-time.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 interface Variations {
   readonly edit: (messageId: string, text: string) => Promise<void>;
@@ -24,9 +25,10 @@ interface EarlierTurnsProps extends Variations {
 
 /** Shows the part of this room's conversation from before the page was opened. */
 export function EarlierTurns({ earlier, edit, regenerate }: EarlierTurnsProps): ReactNode {
+  const words = useWords();
   const { turns, askedHere, answeredAgain } = earlier;
   return (
-    <section aria-label="Earlier in this room">
+    <section aria-label={words.talk.earlier}>
       <ol className="list">
         {turns.map((turn) => (
           <EarlierTurn
@@ -52,7 +54,9 @@ interface EarlierTurnProps extends Variations {
 }
 
 const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown }: EarlierTurnProps): ReactNode {
+  const { message: words, colon, quote } = useWords();
   const { turnId, messageId, said, state, at, heard, answer } = turn;
+  const label = labelOf(state, words);
   const { isAskedHere, isAnsweredAgain } = shown;
   const [problem, setProblem] = useState<string>();
   /**
@@ -78,10 +82,10 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
         />
       )}
       {isAnswered && seen && <MessageView id={turnId} earlier={turn} edit={edit} regenerate={regenerate} />}
-      {isAnswered && !seen && (answer.length > 0 || STATE_LABELS[state] !== undefined) && (
-        <li className="message assistant" data-state={STATE_LABELS[state] && state}>
+      {isAnswered && !seen && (answer.length > 0 || label !== undefined) && (
+        <li className="message assistant" data-state={label && state}>
           <div className="head">
-            <Author name="Agent" />
+            <Author name={words.agent} />
             <MessageTime at={at} by="worker" />
             <MessageActions
               text={writtenText(answer)}
@@ -91,8 +95,15 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
           <div className="body">
             <AnswerParts parts={answer} messageId={turnId} toText={({ text }) => <Markdown text={text} />} />
           </div>
-          {heard !== undefined && <p className="note">{heard === "" ? "None of it was heard" : `Heard: “${heard}”`}</p>}
-          {STATE_LABELS[state] !== undefined && <p className="note">{STATE_LABELS[state]}</p>}
+          {heard === "" && <p className="note">{words.noneHeard}</p>}
+          {heard !== undefined && heard !== "" && (
+            <p className="note">
+              {words.heard}
+              {colon}
+              <bdi>{quote(heard)}</bdi>
+            </p>
+          )}
+          {label !== undefined && <p className="note">{label}</p>}
         </li>
       )}
     </>
@@ -107,42 +118,49 @@ interface EarlierQuestionProps {
 }
 
 function EarlierQuestion({ turn, said, problem, onEdit }: EarlierQuestionProps): ReactNode {
+  const { message: words, colon } = useWords();
   const { participant, saidBy = participant } = turn;
   const { identity } = useJoinedTalk();
-  const [words, setWords] = useState(said);
+  const [text, setText] = useState(said);
   const [isEditing, setEditing] = useState(false);
   const item = useRef<HTMLLIElement>(null);
   const isOwn = saidBy === identity;
-  const done = (text?: string) => {
+  const done = (changed?: string) => {
     setEditing(false);
     // Returns the focus to the button that started the edit.
     item.current?.querySelector("button")?.focus();
-    if (text === undefined) return;
-    setWords(text);
-    onEdit?.(text);
+    if (changed === undefined) return;
+    setText(changed);
+    onEdit?.(changed);
   };
   return (
     <li ref={item} className="message user" data-other={!isOwn}>
       <div className="head">
         <Author name={isOwn ? undefined : saidBy} />
         <MessageTime at={turn.at} by="worker" />
-        <MessageActions text={words} onEdit={isOwn && onEdit ? () => setEditing(true) : undefined} />
+        <MessageActions text={text} onEdit={isOwn && onEdit ? () => setEditing(true) : undefined} />
       </div>
       {isEditing ? (
-        <EditMessage text={words} onDone={done} />
+        <EditMessage text={text} onDone={done} />
       ) : (
         <div className="body">
           {turn.attachments?.map((name, index) => (
             <Attachment key={index} name={name} />
           ))}
-          {words !== "" && (
+          {text !== "" && (
             <p className="text" dir="auto">
-              {words}
+              {text}
             </p>
           )}
         </div>
       )}
-      {problem !== undefined && <p className="note">Failed: {problem}</p>}
+      {problem !== undefined && (
+        <p className="note">
+          {words.states.failed}
+          {colon}
+          {problem}
+        </p>
+      )}
     </li>
   );
 }

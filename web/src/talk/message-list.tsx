@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "re
 import { EarlierTurns } from "./earlier-turns.tsx";
 import { MessageView } from "./message/message-view.tsx";
 import type { useEarlierTurns } from "./use-earlier-turns.ts";
+import { useWords } from "../shared/words/words.ts";
 
 /**
  * How close to its end the list must be, in pixels, to follow new messages. Otherwise, it stays at the reader's
@@ -15,6 +16,7 @@ interface MessageListProps {
 }
 
 export function MessageList({ earlier }: MessageListProps): ReactNode {
+  const { talk: words } = useWords();
   const { messages, edit, regenerate } = useTalk();
   const { turns, askedHere, problem } = earlier;
   // An answer that started before the page was opened is shown among the earlier turns.
@@ -47,7 +49,7 @@ export function MessageList({ earlier }: MessageListProps): ReactNode {
       className="scroll"
       ref={list}
       role="region"
-      aria-label="Messages"
+      aria-label={words.messages}
       tabIndex={0}
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
         // New messages also move the end away, so scrolling up is the only sign that the person wants to leave the end.
@@ -68,7 +70,7 @@ export function MessageList({ earlier }: MessageListProps): ReactNode {
       </div>
       {isAway && (
         <button type="button" className="newest" onClick={() => list.current?.scrollTo(0, list.current.scrollHeight)}>
-          ↓ Newest
+          {words.newest}
         </button>
       )}
     </div>

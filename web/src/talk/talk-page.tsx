@@ -16,6 +16,7 @@ import { Conversation } from "./conversation.tsx";
 import { Present } from "./present.tsx";
 import { ExactText } from "../shared/exact-text.tsx";
 import { useFocusFallback } from "./use-focus-fallback.ts";
+import { useWords } from "../shared/words/words.ts";
 
 interface TalkPageProps {
   readonly onLeave: () => void;
@@ -23,6 +24,7 @@ interface TalkPageProps {
 }
 
 export function TalkPage({ onLeave, onRejoin }: TalkPageProps): ReactNode {
+  const words = useWords();
   const { liveKit } = useJoinedTalk();
   const { name = "Parley" } = useAgent();
   const [panel, setPanel] = useState<PanelName>();
@@ -42,7 +44,7 @@ export function TalkPage({ onLeave, onRejoin }: TalkPageProps): ReactNode {
             <PanelButton name="developer" open={panel} onToggle={setPanel} />
             <PanelButton name="settings" open={panel} onToggle={setPanel} />
             <button type="button" onClick={() => onLeave()}>
-              Leave
+              {words.talk.leave}
             </button>
           </header>
           <Conversation onRejoin={onRejoin} />

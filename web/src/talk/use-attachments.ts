@@ -1,5 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { type AttachedFile, attachFile, MAX_TOTAL_BYTES } from "./attached-file.ts";
+import { useWords } from "../shared/words/words.ts";
+import { toMegabytes } from "../shared/words/formats.ts";
 
 interface Attachments {
   readonly files: readonly AttachedFile[];
@@ -15,6 +17,7 @@ interface Attachments {
 
 /** Returns the files for the next message: selected, pasted, or dropped anywhere on the page. */
 export function useAttachments(): Attachments {
+  const words = useWords();
   const [files, setFiles] = useState<readonly AttachedFile[]>([]);
   const [problem, setProblem] = useState<string>();
   const add = useCallback(async (chosen: readonly File[]) => {
@@ -45,7 +48,7 @@ export function useAttachments(): Attachments {
   }, [add]);
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   const isTooLarge = bytes > MAX_TOTAL_BYTES;
-  const tooLarge = `The attached files are too large: ${toMegabytes(bytes)} in total, but at most ${toMegabytes(MAX_TOTAL_BYTES)} can be sent. Remove one.`;
+  const tooLarge = words.talk.tooLarge(toMegabytes(bytes), toMegabytes(MAX_TOTAL_BYTES));
   return {
     files,
     problem: isTooLarge ? tooLarge : problem,
@@ -58,8 +61,4 @@ export function useAttachments(): Attachments {
 
 function hasFiles({ dataTransfer }: DragEvent): boolean {
   return dataTransfer?.types.includes("Files") === true;
-}
-
-function toMegabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

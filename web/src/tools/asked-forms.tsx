@@ -1,6 +1,7 @@
 import { isOpen, type ToolCall, useToolCalls } from "@parley/react";
 import { memo, type ReactNode } from "react";
 import { ExactText } from "../shared/exact-text.tsx";
+import { useWords, type Words } from "../shared/words/words.ts";
 
 /** Returns the id of the call that shows this form, or `undefined` for a call made by the model. */
 export function parentCallId(toolUseId: string): string | undefined {
@@ -9,25 +10,27 @@ export function parentCallId(toolUseId: string): string | undefined {
 
 /** The forms that a call has shown, each as one line in its card. */
 export const AskedForms = memo(function AskedForms({ callId }: { readonly callId: string }): ReactNode {
+  const { calls: words, colon } = useWords();
   const forms = useToolCalls().filter(({ toolUseId }) => toolUseId.startsWith(`form:${callId}:`));
   return forms.map((form) => (
     <p key={form.toolUseId} className="extra">
-      <ExactText>{toQuestion(form)}</ExactText>: {toAnswer(form)}
+      <ExactText>{questionOf(form) ?? words.form}</ExactText>
+      {colon}
+      {words.formStates[stateOf(form)]}
     </p>
   ));
 });
 
-function toQuestion({ inputJson }: ToolCall): string {
+function questionOf({ inputJson }: ToolCall): string | undefined {
   const { message } = parse(inputJson);
-  return typeof message === "string" ? message : "A form";
+  return typeof message === "string" ? message : undefined;
 }
 
-function toAnswer(form: ToolCall): string {
-  if (isOpen(form)) return "waiting for an answer";
+function stateOf(form: ToolCall): keyof Words["calls"]["formStates"] {
+  if (isOpen(form)) return "open";
   if (form.status === "cancelled") return "cancelled";
   const { action } = parse(form.output ?? "");
-  if (action === "accept") return "answered";
-  return action === "decline" ? "declined" : "not answered";
+  return action === "accept" || action === "decline" ? action : "cancel";
 }
 
 function parse(json: string): Readonly<Record<string, unknown>> {

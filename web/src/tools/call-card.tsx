@@ -12,6 +12,8 @@ import { DisplayView } from "./display-view.tsx";
 import { toExtraAnswers } from "./extra-answers.ts";
 import { SaveFullCall } from "./save-full-call.tsx";
 import { TimeLeft } from "./time-left.tsx";
+import { useWords } from "../shared/words/words.ts";
+import { toDuration, toPercent } from "../shared/words/formats.ts";
 
 const ICONS: Readonly<Record<ToolCall["status"], string>> = {
   writing: "…",
@@ -26,19 +28,21 @@ const ICONS: Readonly<Record<ToolCall["status"], string>> = {
 export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
   const { name, inputJson, output, error, errorCode, logs, progress } = call;
   const { id, isCut, editedInput, deadlineAt, display } = call;
+  const allWords = useWords();
+  const { calls: words } = allWords;
   const { identity: me } = useJoinedTalk();
   const aheadMs = useClockAhead();
-  const refusal = toRefusal(call);
+  const refusal = toRefusal(call, allWords);
   const status = refusal ? "cancelled" : call.status;
-  const runner = call.approver === undefined && !refusal ? toRunner(call, me) : "";
-  const state = refusal?.state ?? toState(call, me);
+  const runner = call.approver === undefined && !refusal ? toRunner(call, me, words) : "";
+  const state = refusal?.state ?? toState(call, me, words);
   return (
     <div
       className="call"
       role="group"
       data-status={status}
       data-quiet={isQuiet(call)}
-      aria-label={`${toTitle(name)}: ${state}`}
+      aria-label={`${toTitle(name)}${allWords.colon}${state}`}
     >
       <details>
         <summary>
@@ -48,29 +52,25 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
           <span className="call-title">
             <strong>{toTitle(name)}</strong> <Summary inputJson={inputJson} />
           </span>
-          <span className="call-state">
-            {state}
-            {runner !== "" && ` ${runner}`}
-            {!refusal && tookOf(call)}
-          </span>
+          <span className="call-state">{words.line(state, runner, refusal ? "" : tookOf(call))}</span>
         </summary>
         <dl>
-          <dt>Tool</dt>
+          <dt>{words.tool}</dt>
           <dd>
             <code>{toVisible(name)}</code>
           </dd>
-          {inputJson !== "" && <JsonRow title="Arguments" json={inputJson} />}
-          {editedInput !== undefined && <JsonRow title="Ran with" json={editedInput} />}
-          {output !== undefined && <JsonRow title="Result" json={output} />}
+          {inputJson !== "" && <JsonRow title={words.arguments} json={inputJson} />}
+          {editedInput !== undefined && <JsonRow title={words.ranWith} json={editedInput} />}
+          {output !== undefined && <JsonRow title={words.result} json={output} />}
         </dl>
         {isCut === true && id !== undefined && <SaveFullCall callId={id} name={name} />}
       </details>
       {progress !== undefined && isOpen(call) && (
-        <progress value={progress} aria-label={`Progress of ${toTitle(name)}`}>
-          {Math.round(progress * 100)} %
+        <progress value={progress} aria-label={words.progress(toTitle(name))}>
+          {toPercent(progress)}
         </progress>
       )}
-      {logs.length > 0 && <CallLog title={`Log of ${toTitle(name)}`} lines={logs} isRunning={isOpen(call)} />}
+      {logs.length > 0 && <CallLog title={words.logOf(toTitle(name))} lines={logs} isRunning={isOpen(call)} />}
       {id !== undefined && <AskedForms callId={id} />}
       {isOpen(call) && deadlineAt !== undefined && <TimeLeft until={deadlineAt + aheadMs} />}
       {isCancellable(call) && <CancelCall callId={call.id} title={toTitle(name)} />}
@@ -87,7 +87,7 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
       )}
       {toExtraAnswers(call).map((answer, index) => (
         <p key={index} className="extra">
-          {toExtra(answer, me)}
+          {toExtra(answer, me, words)}
         </p>
       ))}
     </div>
@@ -130,6 +130,5 @@ function isCancellable(call: ToolCall): call is ToolCall & Required<Pick<ToolCal
 
 function tookOf({ startedAt, finishedAt }: ToolCall): string {
   if (startedAt === undefined || finishedAt === undefined) return "";
-  const ms = finishedAt - startedAt;
-  return ms < 1_000 ? `, ${ms} ms` : `, ${(ms / 1_000).toFixed(1)} s`;
+  return toDuration(finishedAt - startedAt);
 }

@@ -3,6 +3,8 @@ import { type ReactNode, useState } from "react";
 import { parentCallId } from "./asked-forms.tsx";
 import { isQuiet, toTitle } from "./describe-call.ts";
 import { toToolCall } from "./stored-call.ts";
+import { useWords, type Words } from "../shared/words/words.ts";
+import { toSeconds } from "../shared/words/formats.ts";
 
 /** A call of an answer: one that this page has seen, or one from the record. */
 export type CallPart = Extract<Part, { kind: "call" }> | SpokenTool;
@@ -45,6 +47,7 @@ interface FoldProps {
 }
 
 function Fold({ calls, children }: FoldProps): ReactNode {
+  const { calls: words } = useWords();
   const [isOpen, setOpen] = useState(false);
   // A form that a tool has shown is part of that tool's card.
   const quiet = calls.filter((call) => isQuiet(call) && parentCallId(call.toolUseId) === undefined);
@@ -52,7 +55,7 @@ function Fold({ calls, children }: FoldProps): ReactNode {
     <div className="calls" data-open={isOpen}>
       {quiet.length > 0 && (
         <button type="button" className="quiet fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {toLine(quiet)}
+          {toLine(quiet, words)}
         </button>
       )}
       {children}
@@ -61,12 +64,12 @@ function Fold({ calls, children }: FoldProps): ReactNode {
 }
 
 /** `Used Calculator`, `Used 3 tools · 1.4 s`: a time that rounds to nothing is not shown. */
-function toLine(calls: readonly ToolCall[]): string {
+function toLine(calls: readonly ToolCall[], words: Words["calls"]): string {
   const [first] = calls;
-  const what = first && calls.length === 1 ? toTitle(first.name) : `${calls.length} tools`;
+  const what = first && calls.length === 1 ? words.used(toTitle(first.name)) : words.usedTools(calls.length);
   const began = calls.flatMap(({ startedAt }) => startedAt ?? []);
   const ended = calls.flatMap(({ finishedAt }) => finishedAt ?? []);
-  const seconds = ((Math.max(...ended) - Math.min(...began)) / 1_000).toFixed(1);
-  const isKnown = began.length > 0 && ended.length > 0 && seconds !== "0.0";
-  return isKnown ? `Used ${what} · ${seconds} s` : `Used ${what}`;
+  const tenths = Math.round((Math.max(...ended) - Math.min(...began)) / 100);
+  const isKnown = began.length > 0 && ended.length > 0 && tenths > 0;
+  return isKnown ? `${what} · ${toSeconds(tenths / 10)}` : what;
 }

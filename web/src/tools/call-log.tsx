@@ -1,5 +1,6 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { toVisible } from "../shared/exact-json.ts";
+import { useWords } from "../shared/words/words.ts";
 
 /** How far up a person must scroll, in pixels, to count as reading. New lines then no longer move the log. */
 const NEAR_PX = 20;
@@ -13,6 +14,7 @@ interface CallLogProps {
 
 /** A call's log, scrolled to its newest lines. Closes when the call ends, unless somebody has opened or focused it. */
 export function CallLog({ title, lines, isRunning }: CallLogProps): ReactNode {
+  const { calls: words } = useWords();
   const box = useRef<HTMLPreElement>(null);
   /** The last automatic scroll position, at the end of the log. */
   const top = useRef(0);
@@ -34,7 +36,7 @@ export function CallLog({ title, lines, isRunning }: CallLogProps): ReactNode {
           setChosen(!isShown);
         }}
       >
-        Log ({lines.length})
+        {words.log(lines.length)}
       </summary>
       <pre ref={box} className="logs" tabIndex={0} aria-label={title} onFocus={() => setChosen(true)}>
         {toVisible(lines.join("\n"))}

@@ -1,5 +1,6 @@
 import { useTalk } from "@parley/react";
 import { type ReactNode, useState } from "react";
+import { useWords } from "../shared/words/words.ts";
 
 interface CancelCallProps {
   readonly callId: string;
@@ -9,6 +10,7 @@ interface CancelCallProps {
 
 /** Cancels one running call. The answer continues without the call. */
 export function CancelCall({ callId, title }: CancelCallProps): ReactNode {
+  const words = useWords();
   const { cancelCall } = useTalk();
   const [isSent, setSent] = useState(false);
   const cancel = () => {
@@ -21,10 +23,10 @@ export function CancelCall({ callId, title }: CancelCallProps): ReactNode {
       type="button"
       className="quiet cancel-call"
       disabled={isSent}
-      aria-label={`Cancel ${title}`}
+      aria-label={words.calls.cancel(title)}
       onClick={cancel}
     >
-      Cancel
+      {words.cancel}
     </button>
   );
 }

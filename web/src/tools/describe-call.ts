@@ -1,5 +1,6 @@
 import type { ExtraAnswer, ToolCall } from "@parley/react";
 import { toExactJson, toVisible } from "../shared/exact-json.ts";
+import type { Words } from "../shared/words/words.ts";
 
 const SUMMARY_LENGTH = 70;
 
@@ -29,22 +30,22 @@ export function toPretty(json: string): string {
   return value === undefined ? toVisible(json) : toExactJson(value);
 }
 
-export function toRunner({ runner, addressee, mcpServer }: ToolCall, me: string): string {
-  if (mcpServer !== undefined) return `by MCP server ${toVisible(mcpServer)}`;
-  if (runner === "server") return "on the server";
-  if (runner === "anthropic") return "by Anthropic";
+export function toRunner({ runner, addressee, mcpServer }: ToolCall, me: string, words: Words["calls"]): string {
+  if (mcpServer !== undefined) return words.byMcpServer(toVisible(mcpServer));
+  if (runner === "server") return words.onServer;
+  if (runner === "anthropic") return words.byAnthropic;
   if (runner === undefined) return "";
-  if (addressee !== undefined && addressee !== me) return `on ${toVisible(addressee)}'s device`;
-  return runner === "client" || addressee === me ? "on this device" : "here or on the server";
+  if (addressee !== undefined && addressee !== me) return words.onDeviceOf(toVisible(addressee));
+  return runner === "client" || addressee === me ? words.onThisDevice : words.hereOrOnServer;
 }
 
 /** Describes an answer that arrived after the call had ended. */
-export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
-  const other = from === "server" ? "The server" : toVisible(from);
-  const who = from === me ? "This device" : other;
-  if (kind === "duplicate") return `${who} answered again. The first answer counts.`;
-  if (kind === "wrong_participant") return `${who} answered without being asked. The answer was ignored.`;
-  return `${who} answered too late. The answer was ignored.`;
+export function toExtra({ kind, from }: ExtraAnswer, me: string, words: Words["calls"]): string {
+  const other = from === "server" ? words.theServer : toVisible(from);
+  const who = from === me ? words.thisDevice : other;
+  if (kind === "duplicate") return words.answeredAgain(who);
+  if (kind === "wrong_participant") return words.answeredUnasked(who);
+  return words.answeredLate(who);
 }
 
 /**
@@ -59,40 +60,29 @@ export interface Refusal {
 /**
  * Returns how to show a denied call, or `undefined` for any other call. The call's error is a sentence for the model.
  */
-export function toRefusal({ errorCode, error = "" }: ToolCall): Refusal | undefined {
+export function toRefusal({ errorCode, error = "" }: ToolCall, { calls, quote }: Words): Refusal | undefined {
   if (errorCode !== "permission_denied") return undefined;
   const [, before, why = error] = /^(Not run|Not allowed): (.*)$/su.exec(error) ?? [];
   const rejected = /^the participant rejected it(?:\. What the participant said: (.*))?$/su.exec(why);
-  const said = rejected?.[1] === undefined ? [] : [`“${rejected[1]}”`];
+  const said = rejected?.[1] === undefined ? [] : [quote(rejected[1])];
   const note = rejected ? said : [why];
-  if (before === "Not run") return { state: rejected ? "Denied, not run" : "Not run", note: note[0] };
+  if (before === "Not run") return { state: rejected ? calls.deniedNotRun : calls.notRun, note: note[0] };
   // A tool may ask for permission while it runs.
   return {
-    state: rejected ? "Denied while it ran" : "Not allowed while it ran",
-    note: [...note, MAY_BE_DONE].join(rejected ? " " : ". "),
+    state: rejected ? calls.deniedWhileRunning : calls.notAllowedWhileRunning,
+    note: [...note, calls.notUndone].join(rejected ? " " : ". "),
   };
 }
-
-const MAY_BE_DONE = "Anything the tool did before that is not undone.";
 
 /** Whether a call needs no card of its own: it has succeeded, and shows nothing to people. */
 export function isQuiet({ status, display, extraAnswers = [] }: ToolCall): boolean {
   return status === "success" && display === undefined && extraAnswers.length === 0;
 }
 
-export function toState({ status, approver, waitsForPermission }: ToolCall, me: string): string {
-  if (approver !== undefined) return `Waiting for ${approver === me ? "your" : `${toVisible(approver)}'s`} permission`;
-  return waitsForPermission === true ? "Waiting for an answer" : STATUS[status];
+export function toState({ status, approver, waitsForPermission }: ToolCall, me: string, words: Words["calls"]): string {
+  if (approver !== undefined) return approver === me ? words.waitsForYou : words.waitsFor(toVisible(approver));
+  return waitsForPermission === true ? words.waitsForAnswer : words.states[status];
 }
-
-const STATUS: Readonly<Record<ToolCall["status"], string>> = {
-  writing: "Writing arguments",
-  pending: "Waiting",
-  running: "Running",
-  success: "Done",
-  error: "Failed",
-  cancelled: "Cancelled",
-};
 
 function parse(json: string): unknown {
   try {

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadCall } from "../shared/worker-api.ts";
 import { saveFile } from "../shared/save-file.ts";
+import { useWords } from "../shared/words/words.ts";
 
 interface SaveFullCallProps {
   readonly callId: string;
@@ -11,6 +12,7 @@ interface SaveFullCallProps {
 
 /** Explains that a call is too large to show in full, and offers to save it as a file. */
 export function SaveFullCall({ callId, name }: SaveFullCallProps): ReactNode {
+  const { calls: words } = useWords();
   const { token } = useJoinedTalk();
   const [problem, setProblem] = useState<string>();
   const save = async () => {
@@ -23,9 +25,9 @@ export function SaveFullCall({ callId, name }: SaveFullCallProps): ReactNode {
   };
   return (
     <p className="note">
-      Too large to show in full.{" "}
+      {words.isTooLarge}{" "}
       <button type="button" className="quiet" onClick={() => void save()}>
-        Save in full
+        {words.saveInFull}
       </button>
       {problem !== undefined && <span role="alert"> {problem}</span>}
     </p>

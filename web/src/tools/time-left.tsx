@@ -1,7 +1,9 @@
 import { type ReactNode, useEffect, useState } from "react";
+import { useWords } from "../shared/words/words.ts";
 
 /** The time left until a moment, in whole seconds. Empty once it has passed. */
 export function TimeLeft({ until }: { readonly until: number }): ReactNode {
+  const words = useWords();
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000);
@@ -11,7 +13,7 @@ export function TimeLeft({ until }: { readonly until: number }): ReactNode {
   if (seconds <= 0) return null;
   return (
     <p className="time-left" role="timer" aria-live="off">
-      {seconds < 60 ? `${seconds} s left` : `${Math.floor(seconds / 60)} min ${seconds % 60} s left`}
+      {words.timeLeft(Math.floor(seconds / 60), seconds % 60)}
     </p>
   );
 }

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { useHeldTurn } from "./use-held-turn.ts";
 import { Problem } from "../shared/problem.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 /** Where the space bar has a meaning of its own. */
 const CONTROLS = "input, textarea, select, button, summary, a[href], audio, video, [contenteditable]";
@@ -11,6 +12,7 @@ const CONTROLS = "input, textarea, select, button, summary, a[href], audio, vide
  * ends.
  */
 export function HoldToTalk(): ReactNode {
+  const { voice: words } = useWords();
   const { isHeld, ended, problem, begin, end } = useHeldTurn();
   const button = useRef<HTMLButtonElement>(null);
 
@@ -78,14 +80,14 @@ export function HoldToTalk(): ReactNode {
           else begin();
         }}
       >
-        Hold to talk
+        {words.holdToTalk}
       </button>
       <span className="visually-hidden" role="status">
-        {isHeld && "The agent hears you."}
-        {ended === "sent" && "Sent."}
-        {ended === "dropped" && "Dropped."}
+        {isHeld && words.hearsYou}
+        {ended === "sent" && words.sent}
+        {ended === "dropped" && words.dropped}
       </span>
-      <Problem text={problem === undefined ? undefined : `The agent could not hear you: ${problem}`} />
+      <Problem text={problem === undefined ? undefined : words.couldNotHear(problem)} />
     </>
   );
 }

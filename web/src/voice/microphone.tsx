@@ -8,11 +8,13 @@ import { HoldToTalk } from "./hold-to-talk.tsx";
 import { LevelMeter } from "../shared/level-meter.tsx";
 import { useIsMicrophoneOpen, useMicrophone } from "./microphone-state.ts";
 import { useIsPushToTalk } from "./push-to-talk-choice.tsx";
+import { useWords } from "../shared/words/words.ts";
 
 const MICROPHONE = "M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3Zm-7 8a7 7 0 0 0 14 0m-7 7v3";
 
 /** Turns the microphone on and off, and shows its level. Only shown if the worker understands speech. */
 export function Microphone(): ReactNode {
+  const words = useWords();
   const { liveKit } = useJoinedTalk();
   const { isOn, isStarting, turn, open } = useMicrophone(liveKit);
   const isOpen = useIsMicrophoneOpen();
@@ -29,7 +31,7 @@ export function Microphone(): ReactNode {
     <>
       <div className="microphone">
         <IconButton
-          label="Microphone"
+          label={words.settings.microphone}
           path={MICROPHONE}
           isPressed={isOn}
           isDisabled={isStarting}

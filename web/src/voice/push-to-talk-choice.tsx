@@ -2,6 +2,7 @@ import { useVoice } from "@parley/react";
 import type { ReactNode } from "react";
 import { Switch } from "../shared/switch.tsx";
 import { watchedValue } from "../shared/watched-value.ts";
+import { useWords } from "../shared/words/words.ts";
 
 const KEY = "parley.push-to-talk";
 
@@ -21,17 +22,10 @@ export function useIsPushToTalk(): boolean {
 
 /** Turns push-to-talk on and off, or says that the agent requires it. Only shown if the worker understands speech. */
 export function PushToTalkChoice(): ReactNode {
+  const { settings: words } = useWords();
   const { listens, hasManualTurns } = useVoice();
   const isOn = isChosen.use();
   if (listens !== true) return null;
-  if (hasManualTurns)
-    return <p className="hint">This agent hears you only while you hold the space bar or the button Hold to talk.</p>;
-  return (
-    <Switch
-      isOn={isOn}
-      title="Push-to-talk"
-      hint="The agent hears you only while you hold the space bar or the button Hold to talk"
-      onChange={choose}
-    />
-  );
+  if (hasManualTurns) return <p className="hint">{words.pushToTalkRequired}</p>;
+  return <Switch isOn={isOn} title={words.pushToTalk} hint={words.pushToTalkHint} onChange={choose} />;
 }

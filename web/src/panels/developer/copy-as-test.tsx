@@ -2,9 +2,11 @@ import { type ReactNode, useState } from "react";
 import { useJoinedTalk } from "../../join/joined-talk.tsx";
 import { loadScenario } from "../../shared/worker-api.ts";
 import { Problem } from "../../shared/problem.tsx";
+import { useWords } from "../../shared/words/words.ts";
 
 /** Copies the conversation as a test for `parley test`. */
 export function CopyAsTest(): ReactNode {
+  const { developer: words } = useWords();
   const { token } = useJoinedTalk();
   const [problem, setProblem] = useState<string>();
   const [isCopied, setCopied] = useState(false);
@@ -20,14 +22,14 @@ export function CopyAsTest(): ReactNode {
   };
   return (
     <section>
-      <h3>Test</h3>
+      <h3>{words.test}</h3>
       <p className="row">
         <button type="button" onClick={() => void copy()}>
-          Copy as test
+          {words.copyAsTest}
         </button>
       </p>
       <p className="hint" role="status">
-        {isCopied && "Copied. Save it to a file whose name ends in .talk.yaml, then run npm run parley -- test."}
+        {isCopied && words.copiedAsTest}
       </p>
       <Problem text={problem} />
     </section>

@@ -2,19 +2,17 @@ import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { EventsPanel } from "./events-panel.tsx";
 import { SessionPanel } from "./session-panel.tsx";
 import { TurnPanel } from "./turn-panel.tsx";
+import { useWords } from "../../shared/words/words.ts";
 
-const TABS = {
-  turn: { title: "Turn", Content: TurnPanel },
-  events: { title: "Events", Content: EventsPanel },
-  session: { title: "Session", Content: SessionPanel },
-} as const;
+const TABS = { turn: TurnPanel, events: EventsPanel, session: SessionPanel } as const;
 type Tab = keyof typeof TABS;
 const NAMES = Object.keys(TABS) as readonly Tab[];
 
 /** The turns' timings, the worker's messages, and the conversation's cost. */
 export function DeveloperPanel(): ReactNode {
+  const { developer: words } = useWords();
   const [tab, setTab] = useState<Tab>("turn");
-  const { Content } = TABS[tab];
+  const Content = TABS[tab];
   const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLElement>) => {
     const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
     if (step === 0) return;
@@ -24,7 +22,7 @@ export function DeveloperPanel(): ReactNode {
   };
   return (
     <>
-      <div className="tabs" role="tablist" aria-label="Developer" onKeyDown={onKeyDown}>
+      <div className="tabs" role="tablist" aria-label={words.title} onKeyDown={onKeyDown}>
         {NAMES.map((name) => (
           <button
             type="button"
@@ -36,7 +34,7 @@ export function DeveloperPanel(): ReactNode {
             tabIndex={tab === name ? 0 : -1}
             onClick={() => setTab(name)}
           >
-            {TABS[name].title}
+            {words[name]}
           </button>
         ))}
       </div>

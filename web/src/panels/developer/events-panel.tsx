@@ -1,8 +1,10 @@
 import { memo, type ReactNode, useState } from "react";
 import { toVisible } from "../../shared/exact-json.ts";
 import { type LoggedEvent, useEventLog } from "./event-log.tsx";
+import { useWords } from "../../shared/words/words.ts";
 
 export function EventsPanel(): ReactNode {
+  const { developer: words, copy: copyLabel } = useWords();
   const events = useEventLog();
   const [filter, setFilter] = useState("");
   const wanted = filter.trim().toLowerCase();
@@ -13,16 +15,14 @@ export function EventsPanel(): ReactNode {
     <section className="events">
       <div className="row">
         <label className="field grow">
-          Filter
+          {words.filter}
           <input value={filter} onChange={(event) => setFilter(event.target.value)} placeholder="tool_call_state" />
         </label>
         <button type="button" onClick={() => void copy()}>
-          Copy
+          {copyLabel}
         </button>
       </div>
-      <p className="hint">
-        {shown.length} of {events.length} messages from the worker
-      </p>
+      <p className="hint">{words.shownEvents(shown.length, events.length)}</p>
       <ol className="event-list">
         {shown.toReversed().map((event) => (
           <EventRow key={event.key} event={event} />

@@ -1,6 +1,8 @@
 import type { ReactNode } from "react";
 import { CopyAsTest } from "./copy-as-test.tsx";
 import { useUsageLog } from "./usage-log.tsx";
+import { useWords } from "../../shared/words/words.ts";
+import { toNumber, toPercent } from "../../shared/words/formats.ts";
 
 /** The conversation as a test, and its cost. */
 export function SessionPanel(): ReactNode {
@@ -13,29 +15,30 @@ export function SessionPanel(): ReactNode {
 }
 
 function Spent(): ReactNode {
+  const { developer: words, colon } = useWords();
   const { usage } = useUsageLog();
   return (
     <section>
-      <h3>Cost</h3>
+      <h3>{words.cost}</h3>
       {usage === undefined || usage.models.length === 0 ? (
-        <p className="hint">Nothing yet.</p>
+        <p className="hint">{words.nothingYet}</p>
       ) : (
         <table>
           <thead>
             <tr>
-              <th scope="col">Model</th>
-              <th scope="col">Calls</th>
-              <th scope="col">Input</th>
-              <th scope="col">Output</th>
+              <th scope="col">{words.bars.model}</th>
+              <th scope="col">{words.calls}</th>
+              <th scope="col">{words.input}</th>
+              <th scope="col">{words.output}</th>
             </tr>
           </thead>
           <tbody>
             {usage.models.map(({ model, purpose, calls, inputTokens, outputTokens, cacheReadTokens }) => (
               <tr key={`${model} ${purpose}`}>
                 <td>{model}</td>
-                <td>{calls}</td>
-                <td>{inputTokens + cacheReadTokens}</td>
-                <td>{outputTokens}</td>
+                <td>{toNumber(calls)}</td>
+                <td>{toNumber(inputTokens + cacheReadTokens)}</td>
+                <td>{toNumber(outputTokens)}</td>
               </tr>
             ))}
           </tbody>
@@ -45,8 +48,9 @@ function Spent(): ReactNode {
         ({ budget, share }) =>
           share !== undefined && (
             <label key={budget} className="field">
-              {budget === "session" ? "Budget for this conversation" : "Your budget for today"}:{" "}
-              {Math.round(share * 100)} %
+              {budget === "session" ? words.conversationBudget : words.dailyBudget}
+              {colon}
+              {toPercent(share)}
               <meter min={0} max={1} high={0.8} value={Math.min(1, share)} />
             </label>
           ),

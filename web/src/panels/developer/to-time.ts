@@ -1,3 +1,6 @@
+import { toDuration } from "../../shared/words/formats.ts";
+
+/** Formats a duration to two decimals of a second. */
 export function toTime(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(2)} s`;
+  return toDuration(ms, 2);
 }

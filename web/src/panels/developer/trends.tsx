@@ -1,7 +1,9 @@
 import type { ReactNode } from "react";
-import { toTime } from "./to-time.ts";
 import { useUsageLog } from "./usage-log.tsx";
 import type { TurnTimings } from "@parley/react";
+import { useWords } from "../../shared/words/words.ts";
+import { toNumber } from "../../shared/words/formats.ts";
+import { toTime } from "./to-time.ts";
 
 const SHOWN = 40;
 /** How many bars the width has space for, at least. Otherwise, the bars of a short conversation would be too wide. */
@@ -9,13 +11,14 @@ const SHOWN_AT_LEAST = 12;
 
 /** Shows how the turns' timings and tokens changed over the conversation. */
 export function Trends({ turns }: { readonly turns: readonly TurnTimings[] }): ReactNode {
+  const { developer: words } = useWords();
   const { tokensOfTurns } = useUsageLog();
   return (
     <section>
-      <h3>Over the conversation</h3>
-      <Trend name="Time to first word" values={turns.flatMap(({ firstTextMs }) => firstTextMs ?? [])} toText={toTime} />
-      <Trend name="Whole turn" values={turns.map(({ totalMs }) => totalMs)} toText={toTime} />
-      <Trend name="Tokens" values={tokensOfTurns} toText={(count) => count.toLocaleString()} />
+      <h3>{words.trends}</h3>
+      <Trend name={words.firstWord} values={turns.flatMap(({ firstTextMs }) => firstTextMs ?? [])} toText={toTime} />
+      <Trend name={words.wholeTurn} values={turns.map(({ totalMs }) => totalMs)} toText={toTime} />
+      <Trend name={words.tokens} values={tokensOfTurns} toText={(count) => toNumber(count)} />
     </section>
   );
 }
@@ -28,6 +31,7 @@ interface TrendProps {
 
 /** Draws a bar per turn, newest on the right. The text shows the newest, the median and the highest value. */
 function Trend({ name, values, toText }: TrendProps): ReactNode {
+  const { developer: words } = useWords();
   const shown = values.slice(-SHOWN);
   const last = shown.at(-1);
   if (last === undefined) return null;
@@ -45,9 +49,7 @@ function Trend({ name, values, toText }: TrendProps): ReactNode {
           return <rect key={index} x={index + 0.1} y={10 - height} width={0.8} height={height} />;
         })}
       </svg>
-      <small>
-        median {toText(middle)}, highest {toText(highest)}
-      </small>
+      <small>{words.medianAndHighest(toText(middle), toText(highest))}</small>
     </figure>
   );
 }

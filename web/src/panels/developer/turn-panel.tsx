@@ -9,12 +9,14 @@ import { toTime } from "./to-time.ts";
 import { Trends } from "./trends.tsx";
 import { useTurnLog } from "./turn-log.tsx";
 import { type Bar, type TimedCall, toWaterfall } from "./waterfall.ts";
+import { useWords } from "../../shared/words/words.ts";
 
 const NEWEST = 5;
 const NONE: readonly SpokenTurn[] = [];
 
 /** Shows how timings changed over the turns, and the newest turns as waterfalls, as measured by the worker. */
 export function TurnPanel(): ReactNode {
+  const { developer: words } = useWords();
   const { token } = useJoinedTalk();
   const { value: stored = NONE, problem } = useRecord(token, loadTurns);
   const ended = useTurnLog();
@@ -24,12 +26,7 @@ export function TurnPanel(): ReactNode {
   const known = useMemo(() => {
     return [...calls, ...callsOf(stored)].map((call) => ({ ...call, name: toTitle(call.name) }));
   }, [stored, calls]);
-  if (turns.length === 0)
-    return (
-      problem || (
-        <p className="hint">After a turn, this shows how long each part took: the model, each tool and each wait.</p>
-      )
-    );
+  if (turns.length === 0) return problem || <p className="hint">{words.noTurns}</p>;
   return (
     <>
       <Trends turns={turns.map(([, timings]) => timings)} />
@@ -58,14 +55,15 @@ interface WaterfallProps {
 }
 
 function WaterfallView({ turnId, asked, timings, calls }: WaterfallProps): ReactNode {
-  const { totalMs, bars } = toWaterfall(timings, calls);
+  const { developer: words, quote } = useWords();
+  const { totalMs, bars } = toWaterfall(timings, calls, words.bars);
   const question = useMessage(useMessage(turnId)?.replyTo ?? "");
   const said = question ? textOf(question) : asked;
   return (
     <section className="waterfall">
       <h3 className="turn-title">
-        <span>{said === undefined ? "Started by the agent" : <bdi>“{toVisible(said)}”</bdi>}</span>{" "}
-        <small>{toTime(totalMs)} total</small>
+        <span>{said === undefined ? words.byAgent : <bdi>{quote(toVisible(said))}</bdi>}</span>{" "}
+        <small>{words.total(toTime(totalMs))}</small>
       </h3>
       <ol>
         {bars.map((bar, index) => (
@@ -92,7 +90,7 @@ function BarView({
       <span className="track" aria-hidden="true">
         <span
           className={`bar-line ${kind}`}
-          style={{ marginLeft: `min(${share(fromMs)}, 100% - 2px)`, width: share(Math.max(1, toMs - fromMs)) }}
+          style={{ marginInlineStart: `min(${share(fromMs)}, 100% - 2px)`, width: share(Math.max(1, toMs - fromMs)) }}
         />
       </span>
     </li>

@@ -1,5 +1,6 @@
 import type { TurnPart, TurnTimings } from "@parley/react";
 import { toExtraAnswers } from "../../tools/extra-answers.ts";
+import type { Words } from "../../shared/words/words.ts";
 
 /** Details of a call that `timings` does not contain, from the record or from live events. */
 export interface TimedCall {
@@ -32,9 +33,11 @@ const FORM = /^form:/;
 /**
  * Returns a turn's parts in the order in which they started. `calls` must list the newest version of each call first.
  */
-export function toWaterfall(timings: TurnTimings, calls: readonly TimedCall[]): Waterfall {
+export function toWaterfall(timings: TurnTimings, calls: readonly TimedCall[], words: BarWords): Waterfall {
   const { totalMs, parts } = timings;
-  const bars = parts.flatMap((part) => toBars(part, timings, calls)).filter(({ fromMs, toMs }) => toMs > fromMs);
+  const bars = parts
+    .flatMap((part) => toBars(part, { timings, calls, words }))
+    .filter(({ fromMs, toMs }) => toMs > fromMs);
   const zero = Math.min(0, ...bars.map(({ fromMs }) => fromMs));
   return {
     totalMs: totalMs - zero,
@@ -44,34 +47,43 @@ export function toWaterfall(timings: TurnTimings, calls: readonly TimedCall[]): 
   };
 }
 
+type BarWords = Words["developer"]["bars"];
+
+interface Turn {
+  readonly timings: TurnTimings;
+  readonly calls: readonly TimedCall[];
+  readonly words: BarWords;
+}
+
 type Span = readonly [fromMs: number, toMs: number];
 
 function bar(name: string, kind: Bar["kind"], [fromMs, toMs]: Span): Bar {
   return { name, kind, fromMs, toMs };
 }
 
-function toBars(part: TurnPart, timings: TurnTimings, calls: readonly TimedCall[]): readonly Bar[] {
+function toBars(part: TurnPart, turn: Turn): readonly Bar[] {
+  const { timings, calls, words } = turn;
   const { span, fromMs, toMs = timings.totalMs, firstMs = toMs } = part;
   const before: Span = [fromMs, firstMs];
   const after: Span = [firstMs, toMs];
-  const name = findCall(part, calls)?.name ?? (FORM.test(part.toolUseId ?? "") ? "ask_user" : "A tool");
+  const name = findCall(part, calls)?.name ?? (FORM.test(part.toolUseId ?? "") ? "ask_user" : words.aTool);
   switch (span) {
     case "parley.hearing":
-      return [bar("Heard", "speech", before), bar("Wait for the end of the turn", "wait", after)];
+      return [bar(words.heard, "speech", before), bar(words.endOfTurn, "wait", after)];
     case "chat":
-      return [bar("Model, until its first word", "wait", before), bar("Model", "model", after)];
+      return [bar(words.firstWordOfModel, "wait", before), bar(words.model, "model", after)];
     case "parley.speech": {
       // The span starts with the turn, but there is nothing to speak before the answer's first words.
       const { firstTextMs = fromMs } = timings;
       const wordsMs = firstTextMs <= firstMs ? Math.max(fromMs, firstTextMs) : fromMs;
-      return [bar("Wait for the first sound", "wait", [wordsMs, firstMs]), bar("Speech", "speech", after)];
+      return [bar(words.firstSound, "wait", [wordsMs, firstMs]), bar(words.speech, "speech", after)];
     }
     case "execute_tool":
-      return toCallBars(name, part, { timings, call: findCall(part, calls) });
+      return toCallBars(name, part, turn);
     case "parley.permission":
-      return [bar(`${name}: waits for permission`, "wait", [fromMs, toMs])];
+      return [bar(words.waitsForPermission(name), "wait", [fromMs, toMs])];
     case "parley.claim":
-      return [bar(`${name}: waits for a device`, "wait", [fromMs, toMs])];
+      return [bar(words.waitsForDevice(name), "wait", [fromMs, toMs])];
     default:
       return [];
   }
@@ -83,11 +95,9 @@ const WAITS: readonly string[] = ["parley.permission", "parley.claim"];
  * Returns a call's bars: the wait before its start, its run, and late answers. Waits that have their own spans are left
  * out.
  */
-function toCallBars(
-  name: string,
-  { fromMs, toMs, callId }: TurnPart,
-  { timings, call }: { readonly timings: TurnTimings; readonly call: TimedCall | undefined },
-): readonly Bar[] {
+function toCallBars(name: string, part: TurnPart, { timings, calls, words }: Turn): readonly Bar[] {
+  const { fromMs, toMs, callId } = part;
+  const call = findCall(part, calls);
   const { startedAt: zero, totalMs, parts } = timings;
   const since = (at: number | undefined) => (at === undefined ? undefined : at - zero);
   // The end of a call that outlasted its turn is only in `call`.
@@ -99,9 +109,9 @@ function toCallBars(
   const freeMs = Math.max(fromMs, ...before.map((wait) => wait.toMs ?? endedMs));
   const late = toExtraAnswers({ status: call?.status ?? "", extraAnswers: call?.extraAnswers ?? [] });
   return [
-    bar(`${name}: waits`, "wait", [freeMs, startedMs ?? freeMs]),
-    bar(`${name}: runs`, "tool", [startedMs ?? freeMs, endedMs]),
-    ...late.flatMap(({ at }) => (at === undefined ? [] : bar(`${name}: late answer`, "late", [endedMs, at - zero]))),
+    bar(words.waits(name), "wait", [freeMs, startedMs ?? freeMs]),
+    bar(words.runs(name), "tool", [startedMs ?? freeMs, endedMs]),
+    ...late.flatMap(({ at }) => (at === undefined ? [] : bar(words.lateAnswer(name), "late", [endedMs, at - zero]))),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { ExactText } from "../../shared/exact-text.tsx";
+import { useWords } from "../../shared/words/words.ts";
 
 interface AttachmentProps {
   /** The attachment's name or media type. */
@@ -9,10 +10,11 @@ interface AttachmentProps {
 }
 
 export function Attachment({ name, thumbnail }: AttachmentProps): ReactNode {
+  const words = useWords();
   return (
     <p className="attachment">
       {thumbnail !== undefined && <img className="thumbnail" src={thumbnail} alt="" />}
-      <span className="visually-hidden">Attached: </span>
+      <span className="visually-hidden">{words.talk.attached}</span>
       <ExactText>{name}</ExactText>
     </p>
   );

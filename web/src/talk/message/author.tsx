@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { ExactText } from "../../shared/exact-text.tsx";
+import { useWords } from "../../shared/words/words.ts";
 
 /**
  * Who wrote a message.
@@ -7,5 +8,6 @@ import { ExactText } from "../../shared/exact-text.tsx";
  * @param props.name absent if the person at this page wrote it
  */
 export function Author({ name }: { readonly name: string | undefined }): ReactNode {
-  return <p className="who">{name === undefined ? "You" : <ExactText>{name}</ExactText>}</p>;
+  const words = useWords();
+  return <p className="who">{name === undefined ? words.message.you : <ExactText>{name}</ExactText>}</p>;
 }

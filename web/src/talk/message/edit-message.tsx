@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from "react";
+import { useWords } from "../../shared/words/words.ts";
 
 interface EditMessageProps {
   readonly text: string;
@@ -7,6 +8,7 @@ interface EditMessageProps {
 }
 
 export function EditMessage({ text, onDone }: EditMessageProps): ReactNode {
+  const words = useWords();
   const [draft, setDraft] = useState(text);
   return (
     <form
@@ -20,13 +22,13 @@ export function EditMessage({ text, onDone }: EditMessageProps): ReactNode {
       }}
     >
       <label className="field">
-        Edit your message
+        {words.message.editYours}
         <textarea rows={2} dir="auto" value={draft} onChange={(event) => setDraft(event.target.value)} autoFocus />
       </label>
       <p className="row">
-        <button className="primary">Send again</button>
+        <button className="primary">{words.message.sendAgain}</button>
         <button type="button" onClick={() => onDone()}>
-          Cancel
+          {words.cancel}
         </button>
       </p>
     </form>

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { IconButton } from "../../shared/icon-button.tsx";
 import { useCopy } from "../../shared/use-copy.ts";
+import { useWords } from "../../shared/words/words.ts";
 
 const ICONS = {
   edit: "M4 20h4L19 9l-4-4L4 16ZM13 7l4 4",
@@ -19,15 +20,14 @@ interface MessageActionsProps {
 
 /** The actions for a message, shown next to its author. */
 export function MessageActions({ text, onEdit, onRegenerate }: MessageActionsProps): ReactNode {
-  const [label, copy] = useCopy(text);
+  const { message: words } = useWords();
+  const [label, copy, isCopied] = useCopy(text);
   if (text === "" && !onEdit && !onRegenerate) return null;
   return (
     <p className="actions">
-      {onEdit && <IconButton label="Edit" path={ICONS.edit} isQuiet onClick={onEdit} />}
-      {text !== "" && (
-        <IconButton label={label} path={label === "Copied" ? ICONS.copied : ICONS.copy} isQuiet onClick={copy} />
-      )}
-      {onRegenerate && <IconButton label="Try again" path={ICONS.again} isQuiet onClick={onRegenerate} />}
+      {onEdit && <IconButton label={words.edit} path={ICONS.edit} isQuiet onClick={onEdit} />}
+      {text !== "" && <IconButton label={label} path={isCopied ? ICONS.copied : ICONS.copy} isQuiet onClick={copy} />}
+      {onRegenerate && <IconButton label={words.tryAgain} path={ICONS.again} isQuiet onClick={onRegenerate} />}
     </p>
   );
 }

@@ -1,8 +1,7 @@
 import type { ReactNode } from "react";
 import { useClockAhead } from "../../shared/worker-clock.ts";
-
-const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
-const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+import { useLanguage } from "../../shared/words/words.ts";
+import { toMoment } from "../../shared/words/formats.ts";
 
 interface MessageTimeProps {
   /** Unix ms. */
@@ -13,12 +12,12 @@ interface MessageTimeProps {
 
 /** The time of a message, with the date unless it is today. */
 export function MessageTime({ at, by }: MessageTimeProps): ReactNode {
+  useLanguage();
   const aheadMs = useClockAhead();
   const date = new Date(by === "worker" ? at + aheadMs : at);
-  const isToday = date.toDateString() === new Date().toDateString();
   return (
     <time className="when" dateTime={date.toISOString()}>
-      {(isToday ? TIME : DAY_AND_TIME).format(date)}
+      {toMoment(date)}
     </time>
   );
 }

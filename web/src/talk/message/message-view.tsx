@@ -10,11 +10,12 @@ import { Attachment } from "./attachment.tsx";
 import { Author } from "./author.tsx";
 import { EditMessage } from "./edit-message.tsx";
 import { writtenText } from "./group-parts.ts";
-import { STATE_LABELS } from "./state-labels.ts";
+import { labelOf } from "./label-of.ts";
 import { mergeParts } from "./merge-parts.ts";
 import { MessageActions } from "./message-actions.tsx";
 import { thumbnailOf } from "./sent-pictures.ts";
 import { MessageTime } from "./message-time.tsx";
+import { useWords } from "../../shared/words/words.ts";
 
 interface MessageViewProps {
   readonly id: string;
@@ -26,6 +27,7 @@ interface MessageViewProps {
 
 /** Shows one message. Re-renders only when this message changes, not when others arrive. */
 export const MessageView = memo(function MessageView({ id, earlier, edit, regenerate }: MessageViewProps): ReactNode {
+  const { message: words, colon } = useWords();
   const message = useMessage(id);
   const [isEditing, setEditing] = useState(false);
   const item = useRef<HTMLLIElement>(null);
@@ -34,6 +36,7 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
   const { role, from, parts, problem, replyTo = earlier?.messageId } = message;
   const shown = earlier ? mergeParts(earlier.answer, parts) : parts;
   const state = stateOf(message, earlier);
+  const label = labelOf(state, words);
   const isComplete = state !== "open" && state !== "sending";
   return (
     <li
@@ -44,7 +47,7 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
       aria-busy={state === "open"}
     >
       <div className="head">
-        <Author name={role === "assistant" ? "Agent" : from} />
+        <Author name={role === "assistant" ? words.agent : from} />
         {earlier ? <MessageTime at={earlier.at} by="worker" /> : <MessageTime at={message.at} by="device" />}
         <MessageActions
           text={isComplete ? writtenText(shown) : ""}
@@ -84,7 +87,7 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
           />
           {role === "assistant" && state === "open" && parts.length === 0 && (
             <p className="typing">
-              <span className="visually-hidden">Thinking</span>
+              <span className="visually-hidden">{words.thinking}</span>
               <i aria-hidden="true" />
               <i aria-hidden="true" />
               <i aria-hidden="true" />
@@ -92,11 +95,11 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
           )}
         </div>
       )}
-      {STATE_LABELS[state] !== undefined && (
+      {label !== undefined && (
         <p className="note">
-          {STATE_LABELS[state]}
-          {problem !== undefined && `: ${problem}`}
-          {isReader && parts.some((part) => restOf(part, message) !== "") && ". The dimmed part was not read aloud."}
+          {label}
+          {problem !== undefined && `${colon}${problem}`}
+          {isReader && parts.some((part) => restOf(part, message) !== "") && words.dimmed}
         </p>
       )}
     </li>
@@ -141,12 +144,13 @@ interface PartViewProps {
 }
 
 function PartView({ part, message, isReader }: PartViewProps): ReactNode {
+  const words = useWords();
   const hasSound = useSound();
   if (part.kind === "aside") return <Markdown className="aside" text={part.text} />;
   if (part.kind === "thinking")
     return (
       <details className="thinking">
-        <summary>Thinking</summary>
+        <summary>{words.message.thinking}</summary>
         <p dir="auto">{part.text}</p>
       </details>
     );
