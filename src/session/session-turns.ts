@@ -6,6 +6,7 @@ import type { SessionMedia } from "./record/session-media.ts";
 import type { Restored } from "./restore/restore.ts";
 import { Summarizer, type SummaryModel } from "./context/summarizer.ts";
 import { phrasesFor } from "./answer/phrases.ts";
+import type { AnswerHook } from "./hooks/answer-hook.ts";
 import type { UserTurnHook } from "./hooks/user-turn-hook.ts";
 import type { Spending } from "./spending/spending.ts";
 import { AppError, raise, toAppError } from "../errors/app-error.ts";
@@ -41,6 +42,7 @@ interface SessionTurnsOptions extends Omit<SessionCore, "sessionId" | "room" | "
   readonly worded: readonly Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">[];
   readonly configurations: Pick<Configurations, "untilAnnounced">;
   readonly userTurns: Pick<UserTurnHook, "prepare" | "prepareEarly" | "drop">;
+  readonly answers: AnswerHook;
   readonly media: Pick<SessionMedia, "of">;
   readonly spending: Pick<Spending, "warn" | "limited">;
 }

@@ -2,6 +2,7 @@ import { ReadableStream, type ReadableStreamDefaultController } from "node:strea
 import { llm, type voice } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
 import { SentenceCutter } from "../../session/answer/cut-sentences.ts";
+import { countLetters } from "../../conversation/truncate-to-played.ts";
 import { clearChatHistory } from "../../livekit/agent-session.ts";
 import type { Playback, Played, Player } from "./player.ts";
 import { piecesOf, type Synthesizer } from "../providers/synthesizer.ts";
@@ -189,11 +190,12 @@ export class SpeechPlayer implements Player {
 async function* speakPart(
   synthesizer: Synthesizer,
   text: AsyncIterable<string>,
-  { part: { language, voice: name }, ended, captions, pronounce }: Current & { readonly pronounce: Pronunciations },
+  { part, ended, captions, pronounce }: Current & { readonly pronounce: Pronunciations },
 ): AsyncGenerator<AudioFrame> {
+  const { language, voice: name } = part;
   const markup = new SpokenMarkup(language);
   const options = { language, voice: name, signal: ended.signal };
-  for await (const sentence of sentencesIn(text, language)) {
+  for await (const sentence of sentencesIn(text, part)) {
     const words = toSpeakable(await markup.write(sentence), { language, pronounce });
     captions.times.begin(sentence, words);
     if (words !== "")
@@ -207,9 +209,14 @@ async function* speakPart(
   if (rest !== "") yield* synthesizer.speak(piecesOf(rest), options);
 }
 
-async function* sentencesIn(text: AsyncIterable<string>, language: string | undefined): AsyncGenerator<string> {
-  const cutter = new SentenceCutter(language);
-  for await (const piece of text) yield* cutter.write(piece);
+async function* sentencesIn(text: AsyncIterable<string>, part: SpokenPart): AsyncGenerator<string> {
+  const cutter = new SentenceCutter(part.language);
+  let letters = 0;
+  for await (const piece of text) {
+    letters += countLetters(piece);
+    yield* cutter.write(piece);
+    if (part.hasSentenceEndAfter(letters) && cutter.pending !== "") yield cutter.end();
+  }
   const rest = cutter.end();
   if (rest !== "") yield rest;
 }
