@@ -48,8 +48,7 @@ function nameOf({ name, block }: InputAttachment): string {
 
 function toPart(block: TranscriptBlock, { blocks, calls }: TranscriptTurn): TranscriptPart | undefined {
   const { blockType, textContent, content, original } = block;
-  if (blockType === "text")
-    return { type: "text", text: textContent ?? "", ...(original !== null && { original }) };
+  if (blockType === "text") return { type: "text", text: textContent ?? "", ...(original !== null && { original }) };
   if (blockType !== "tool_use" && blockType !== "server_tool_use") return undefined;
   const id = toolUseId(block);
   const name = asText(content?.["tool_name"]);

@@ -13,7 +13,11 @@ export type TranscriptFormat = "json" | "markdown";
 /** Yields a session's whole record as text. @throws {AppError} `unavailable` */
 export async function* writeTranscript(
   format: TranscriptFormat,
-  { sql, session, showsOriginals }: { readonly sql: Sql; readonly session: SessionRecord; readonly showsOriginals: boolean },
+  {
+    sql,
+    session,
+    showsOriginals,
+  }: { readonly sql: Sql; readonly session: SessionRecord; readonly showsOriginals: boolean },
 ): AsyncGenerator<string> {
   const turns = spokenTurns(sql, { sessionId: session.id, showsOriginals });
   yield* format === "json" ? toJson(session, turns) : toMarkdown(session, turns);

@@ -33,7 +33,7 @@ export class SentenceStream {
     for (const sentence of this.#cutter.write(text)) if (sentence.trim() !== "") this.#say(sentence, false);
   }
 
-  /** Ends the current sentence. Its text goes on in the same line. */
+  /** Ends the current sentence, without a space before the next one. */
   endSentence(): void {
     const rest = this.#cutter.end();
     if (rest.trim() !== "") this.#say(rest, false);

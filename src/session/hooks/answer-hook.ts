@@ -54,8 +54,7 @@ export class AnswerHook {
     let usage = NO_USAGE;
     for await (const event of stream) {
       if (event.type === "message_start") usage = event.usage;
-      if (event.type === "block_start" && event.blockType === "text")
-        texts.set(event.index, new CheckedText(language));
+      if (event.type === "block_start" && event.blockType === "text") texts.set(event.index, new CheckedText(language));
       const text = "index" in event ? texts.get(event.index) : undefined;
       const written = text && sentencesOf(event, text);
       if (!text || !written) {

@@ -17,7 +17,7 @@ import {
 } from "./open-stream.ts";
 import { PreemptiveGeneration, type StreamRequest } from "./preemptive-generation.ts";
 
-interface ModelCallsOptions {
+export interface ModelCallsOptions {
   readonly policy: {
     readonly model: string;
     readonly context: Pick<ContextLimits, "inlineTools"> & { readonly instructionBytes: number };

@@ -48,7 +48,17 @@ async function run(hook: AnswerHook, pieces: readonly string[]) {
   return { blocks, sentences };
 }
 
-const words = fc.constantFrom("Tea", "is out.", "It costs 3.50 euros!", "Dr. No", "why?", "[X]", "\n", "- one\n", "e.g.");
+const words = fc.constantFrom(
+  "Tea",
+  "is out.",
+  "It costs 3.50 euros!",
+  "Dr. No",
+  "why?",
+  "[X]",
+  "\n",
+  "- one\n",
+  "e.g.",
+);
 const texts = fc.array(words, { minLength: 1, maxLength: 12 }).map((parts) => parts.join(" "));
 const pieces = fc.tuple(texts, fc.integer({ min: 1, max: 9 })).map(([text, size]) => {
   return text.match(new RegExp(`[^]{1,${size}}`, "gu")) ?? [];
@@ -59,8 +69,18 @@ test("a hook that changes nothing leaves blocks and sentences as they are withou
   await fc.assert(
     fc.asyncProperty(pieces, async (written) => {
       const plain = await run(hookOf(), written);
-      expect(await run(hookOf(() => undefined), written)).toEqual(plain);
-      expect(await run(hookOf((text) => ({ text })), written)).toEqual(plain);
+      expect(
+        await run(
+          hookOf(() => undefined),
+          written,
+        ),
+      ).toEqual(plain);
+      expect(
+        await run(
+          hookOf((text) => ({ text })),
+          written,
+        ),
+      ).toEqual(plain);
     }),
     SEED,
   );
