@@ -5,7 +5,6 @@ import type { ContextWindow } from "../../turn/context-window.ts";
 import type { MediaData } from "../../llm/to-messages.ts";
 import type { ModelEvent } from "../../llm/model-event.ts";
 import type { HistoryMessage } from "../../conversation/history.ts";
-import type { AnswerHook } from "../hooks/answer-hook.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import {
   overheadOf,
@@ -49,7 +48,14 @@ export interface ModelCallsOptions {
   };
   readonly voice?: Pick<VoicePort, "prepare"> | undefined;
   readonly participants: { readonly get: (identity: string) => { readonly language: string | undefined } | undefined };
-  readonly answers: Pick<AnswerHook, "isSet" | "check">;
+  /** The hook `onAnswer`. */
+  readonly answers: {
+    readonly isSet: boolean;
+    readonly check: (
+      stream: AsyncIterable<ModelEvent>,
+      turn: { readonly participant: string; readonly signal: AbortSignal },
+    ) => AsyncIterable<ModelEvent>;
+  };
 }
 
 /**
