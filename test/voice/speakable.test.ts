@@ -19,7 +19,7 @@ test("speakable changes what the voice says, and neither captions, nor the recor
     },
     close: () => voice.close(),
   });
-  const speakable = (said: string) => said.replace(/\b[A-Z]{2}\d+\b/gu, (code) => [...code].join(" "));
+  const speakable = (said: string) => said.replace(/\b[A-Z]{2}\d+\b/gu, (code) => code.replaceAll(/.(?!$)/gu, "$& "));
   await using voice = await VoiceAgent.start({ settings: { speakable }, wrap });
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text("Your flight is LH457. It is **on time**.")])]);

@@ -1,6 +1,6 @@
 import { answerDecisionSchema, type HookSession, type OnAnswer } from "../../agent/turn-hooks.ts";
 import { cleanText } from "../../lib/clean-json.ts";
-import { type ModelEvent, NO_USAGE } from "../../llm/model-event.ts";
+import { type ModelEvent, NO_USAGE, type TextDelta } from "../../llm/model-event.ts";
 import { phrasesFor } from "../answer/phrases.ts";
 import { callHook, type HookOptions } from "./call-hook.ts";
 import { CheckedText } from "./checked-text.ts";
@@ -50,19 +50,19 @@ export class AnswerHook {
 
   async *#checked(stream: AsyncIterable<ModelEvent>, turn: AnswerTurn): AsyncGenerator<ModelEvent, void> {
     const { language } = this.#options.participants.get(turn.participant) ?? {};
-    const texts = new Map<number, CheckedText>();
+    const texts = new Map<number, CheckedText | undefined>();
     let usage = NO_USAGE;
     for await (const event of stream) {
       if (event.type === "message_start") usage = event.usage;
-      if (event.type === "block_start" && event.blockType === "text") texts.set(event.index, new CheckedText(language));
+      if (event.type === "block_start")
+        texts.set(event.index, event.blockType === "text" ? new CheckedText(language) : undefined);
       const text = "index" in event ? texts.get(event.index) : undefined;
-      const written = text && sentencesOf(event, text);
-      if (!text || !written) {
+      if (!text || !isText(event)) {
         yield event;
         continue;
       }
-      const { index } = event as { index: number };
-      for (const sentence of written) {
+      const { index } = event;
+      for (const sentence of event.type === "block_stop" ? text.end() : text.write(event.delta.text)) {
         const { text: words, isLast } = await this.#ask(sentence, turn);
         const delta = text.add(isLast ? sentence.trimEnd() : sentence, words);
         const endsSentence = event.type === "block_delta";
@@ -94,8 +94,10 @@ export class AnswerHook {
   }
 }
 
-/** Returns the sentences that an event completes, or `undefined` if the event is not about the block's text. */
-function sentencesOf(event: ModelEvent, text: CheckedText): string[] | undefined {
-  if (event.type === "block_stop") return text.end();
-  return event.type === "block_delta" && event.delta.type === "text" ? text.write(event.delta.text) : undefined;
+type BlockStop = Extract<ModelEvent, { readonly type: "block_stop" }>;
+type Delta = Extract<ModelEvent, { readonly type: "block_delta" }>;
+
+/** Whether an event of a text block continues or ends its text. */
+function isText(event: ModelEvent): event is BlockStop | (Delta & { readonly delta: TextDelta }) {
+  return event.type === "block_stop" || (event.type === "block_delta" && event.delta.type === "text");
 }

@@ -33,7 +33,7 @@ export class SpokenWords {
       const running = Promise.resolve().then(() => run(words, { language, signal }));
       const rewritten: unknown = await abortable(running, signal);
       if (typeof rewritten !== "string") throw new TypeError("voice.speakable: expected it to return a string");
-      return rewritten;
+      return rewritten.trim();
     } catch (error) {
       onProblem(error);
       return words;
