@@ -13,7 +13,7 @@ import { TurnDraft } from "../../../src/turn/turn-draft.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 import { turn } from "../../conversation/arbitrary-turns.ts";
 
-const SEED = { seed: propertySeed(20_261_128), numRuns: propertyRuns(500) };
+const SEED = { seed: propertySeed(20_261_128), numRuns: propertyRuns(200) };
 const { signal } = new AbortController();
 
 /** An AnswerHook without a session. */
