@@ -17,7 +17,14 @@ export {
   type SessionStarted,
   type TurnEnded,
 } from "./agent/hooks.ts";
-export { type HookSession, type OnUserTurn, type UserTurn, type UserTurnDecision } from "./agent/turn-hooks.ts";
+export {
+  type AnswerDecision,
+  type HookSession,
+  type OnAnswer,
+  type OnUserTurn,
+  type UserTurn,
+  type UserTurnDecision,
+} from "./agent/turn-hooks.ts";
 // Exported with `*`, so that authors can add fields to `SessionState` in the module "parley".
 export * from "./conversation/state/session-state.ts";
 export { type JsonObject, type JsonValue } from "./lib/json.ts";

@@ -11,7 +11,7 @@ export interface UserTurn {
   readonly language: string | undefined;
 }
 
-/** The session that a turn belongs to. */
+/** The session that a hook is called for. */
 export interface HookSession {
   readonly sessionId: string;
   readonly conversationId: string;
@@ -20,7 +20,7 @@ export interface HookSession {
   readonly roomSid: string;
   /** The agent that serves the session. */
   readonly agent: string;
-  /** The session's state. A turn's hook reads it and cannot change it. */
+  /** The session's state. These hooks read it and cannot change it. */
   readonly state: State;
   /** Aborted at the deadline, and when the turn is interrupted. The worker then stops waiting for the hook. */
   readonly signal: AbortSignal;
@@ -60,27 +60,53 @@ export type OnUserTurn = (
   session: HookSession,
 ) => UserTurnDecision | void | Promise<UserTurnDecision | void>;
 
-const run = z.custom<OnUserTurn>((value) => typeof value === "function");
+/** What `onAnswer` may return. `undefined` leaves the sentence as it is. */
+export const answerDecisionSchema = z.union(
+  [
+    z.undefined(),
+    /** Replaces the sentence. An empty text leaves it out. */
+    z.strictObject({ text: z.string().max(100_000) }),
+    /** Ends the answer before the sentence. The agent says these words, or with `true` that it cannot help. */
+    z.strictObject({ stop: z.union([z.literal(true), words]) }),
+  ],
+  'onAnswer: expected it to return nothing, {text: "…"} or {stop: true or "…"}',
+);
 
-/** Hooks that a turn waits for, and that may change it. */
-export const turnHookFields = {
-  onUserTurn: z
+export type AnswerDecision = z.input<typeof answerDecisionSchema>;
+
+/** Called with each sentence that the model writes, before it is sent and spoken. It may change the sentence, or stop the answer. */
+export type OnAnswer = (
+  sentence: string,
+  session: HookSession,
+) => AnswerDecision | void | Promise<AnswerDecision | void>;
+
+/** @param maxMs the longest time that an author may let a turn wait for the hook */
+function hookField<Run>(maxMs: number) {
+  const run = z.custom<Run>((value) => typeof value === "function");
+  return z
     .union(
       [
         run,
         z.strictObject({
           run,
-          /** How long the turn waits for the hook, in ms. @defaultValue 2000 */
-          withinMs: z.int().min(1).max(30_000).exactOptional(),
+          /** How long the turn waits for the hook, in ms. @defaultValue 2000 for `onUserTurn`, 50 for `onAnswer` */
+          withinMs: z.int().min(1).max(maxMs).exactOptional(),
           /**
-           * What happens if the hook is late or fails: the turn continues unchanged, or is refused.
+           * What happens if the hook is late or fails: the turn or the sentence continues unchanged, or the turn is
+           * refused or its answer stopped.
            *
            * @defaultValue "go_on"
            */
           onLate: z.enum(["go_on", "refuse"]).exactOptional(),
         }),
       ],
-      'expected a function or {run: function, withinMs: 1 to 30000, onLate: "go_on" or "refuse"}',
+      `expected a function or {run: function, withinMs: 1 to ${maxMs}, onLate: "go_on" or "refuse"}`,
     )
-    .exactOptional(),
+    .exactOptional();
+}
+
+/** Hooks that a turn waits for, and that may change it. */
+export const turnHookFields = {
+  onUserTurn: hookField<OnUserTurn>(30_000),
+  onAnswer: hookField<OnAnswer>(5_000),
 };

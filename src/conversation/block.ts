@@ -29,6 +29,8 @@ export interface TurnBlock {
   readonly blockType: BlockType | (string & {});
   readonly textContent: string | null;
   readonly content: JsonObject | null;
+  /** What the model wrote, if the hook `onAnswer` changed the text. Not loaded with the history. */
+  readonly original?: string;
 }
 
 /**

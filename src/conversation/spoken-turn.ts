@@ -38,7 +38,15 @@ export interface SpokenTool {
   readonly extraAnswers?: readonly (ExtraAnswer & { readonly at: number })[];
 }
 
-export type TranscriptPart = { readonly type: "text"; readonly text: string } | SpokenTool;
+export interface SpokenText {
+  readonly type: "text";
+  /** What was sent and spoken. */
+  readonly text: string;
+  /** What the model wrote, if the hook `onAnswer` changed it or stopped the answer. */
+  readonly original?: string;
+}
+
+export type TranscriptPart = SpokenText | SpokenTool;
 
 /** A turn in a transcript. A field without a value is absent. Times are Unix ms. */
 export interface SpokenTurn {

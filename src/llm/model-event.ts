@@ -23,8 +23,8 @@ export function addUsage(one: Usage, other: Usage): Usage {
 }
 
 /**
- * Stop reasons of the Messages API. Unknown ones are passed through unchanged. `budget` is Parley's own: no call was
- * made, because a budget was exceeded.
+ * Stop reasons of the Messages API. Unknown ones are passed through unchanged. Two are Parley's own: `budget` (no call
+ * was made, because a budget was exceeded) and `hook` (the hook `onAnswer` stopped the answer).
  */
 export type StopReason =
   | "end_turn"
@@ -35,11 +35,22 @@ export type StopReason =
   | "refusal"
   | "model_context_window_exceeded"
   | "budget"
+  | "hook"
   | (string & {});
+
+/** A piece of a text block. The last two fields are set only if the hook `onAnswer` has checked the text. */
+export interface TextDelta {
+  readonly type: "text";
+  readonly text: string;
+  /** What the model wrote, if it was not `text`. */
+  readonly original?: string;
+  /** Whether a sentence ends here. */
+  readonly endsSentence?: true;
+}
 
 /** A piece of a block that is being streamed. `other` is a signature, a citation or a delta of an unknown type. */
 export type BlockDelta =
-  | { readonly type: "text"; readonly text: string }
+  | TextDelta
   | { readonly type: "thinking"; readonly text: string }
   | { readonly type: "input_json"; readonly partialJson: string }
   | { readonly type: "other" };

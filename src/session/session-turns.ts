@@ -13,7 +13,6 @@ import { abortable } from "../lib/abortable.ts";
 import { createId } from "../lib/id.ts";
 import { ContextWindow, type Window } from "../turn/context-window.ts";
 import { LateOutcomes } from "./turns/late-outcomes.ts";
-import type { CountTokens, OpenStream } from "./model/open-stream.ts";
 import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
 import { fixedAnswerOf } from "./turns/fixed-answer.ts";
 import { TurnYielder } from "./turns/turn-yielder.ts";
@@ -21,19 +20,20 @@ import { createTurn } from "./turns/create-turn.ts";
 import { logTurnEnd } from "./turns/log-turn-end.ts";
 import type { RunningTurn } from "./turns/running-turn.ts";
 import { runSessionTurn, type EndedTurn } from "./turns/session-turn.ts";
-import { ModelCalls } from "./model/model-calls.ts";
+import { ModelCalls, type ModelCallsOptions } from "./model/model-calls.ts";
 import { inheritedPart, isInterruptible, messageOf, participantOf, TurnQueue } from "./turns/turn-queue.ts";
 import type { NewTurn, TurnInput, UnfinishedTurn, VariationRequest } from "./turns/turn-queue.ts";
 import { SenderLabels } from "./turns/sender-labels.ts";
 import { addVariation, readReplaced, takeVariation } from "./turns/variation.ts";
 import type { SessionCore } from "./session-core.ts";
 
-interface SessionTurnsOptions extends Omit<SessionCore, "sessionId" | "room" | "roomSid" | "serverTools"> {
+interface SessionTurnsOptions
+  extends
+    Omit<SessionCore, "sessionId" | "room" | "roomSid" | "serverTools">,
+    Pick<ModelCallsOptions, "openStream" | "countTokens" | "answers"> {
   readonly restored: Pick<Restored, "window" | "lastPosition">;
   /** @defaultValue one agent, whose instructions do not change */
   readonly agents?: SessionAgents | undefined;
-  readonly openStream: OpenStream;
-  readonly countTokens?: CountTokens | undefined;
   /** Summarizes older turns. @defaultValue no summaries are written */
   readonly summaryModel?: SummaryModel | undefined;
   readonly calls: SessionCalls;

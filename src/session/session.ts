@@ -7,6 +7,7 @@ import { handleStop } from "./inbox/handle-stop.ts";
 import { handlePacket, type MessageHandlers } from "./inbox/inbox.ts";
 import { storeCommentary } from "./inbox/store-commentary.ts";
 import { WordedForms } from "./forms/worded-forms.ts";
+import { AnswerHook } from "./hooks/answer-hook.ts";
 import { UserTurnHook } from "./hooks/user-turn-hook.ts";
 import { UserMessages } from "./user-messages.ts";
 import { Configurations } from "./participants/configurations.ts";
@@ -79,6 +80,7 @@ export class Session {
       worded,
       configurations: this.#configurations,
       userTurns: new UserTurnHook({ ...core, agents, memories }),
+      answers: new AnswerHook({ ...core, agents }),
       spending,
     });
     const asking = [this.#calls.wire, this.#permissions];

@@ -3,7 +3,7 @@ import type { HistoryMessage } from "../conversation/history.ts";
 import type { UsedIds } from "../conversation/steps.ts";
 import { createId } from "../lib/id.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
-import type { ModelBlock, ModelEvent, StopReason, Usage } from "../llm/model-event.ts";
+import type { BlockDelta, ModelBlock, ModelEvent, StopReason, Usage } from "../llm/model-event.ts";
 import type { ToolUse } from "../tool/calls/call-ports.ts";
 import type { StepToolUses } from "./step-tool-uses.ts";
 import type { TurnDraft } from "./turn-draft.ts";
@@ -44,6 +44,8 @@ interface BegunBlock {
   readonly blockType: TurnBlock["blockType"];
   readonly toolUseId: string | undefined;
   text: string;
+  /** What the model wrote. Differs from `text` if the hook `onAnswer` changed it. */
+  original: string;
 }
 
 /** Makes one model call and streams its blocks into the draft. If the call fails, the returned step has an `error`. */
@@ -69,7 +71,7 @@ export async function* runStep(
         case "block_delta": {
           const block = open.get(event.index);
           if (!block) break;
-          if (event.delta.type === "text" || event.delta.type === "thinking") block.text += event.delta.text;
+          addText(block, event.delta);
           yield { type: "block_delta", sequence: block.sequence, delta: event.delta };
           break;
         }
@@ -119,20 +121,27 @@ function startBlock(
     if (deps.usedIds().has(tool.toolUseId)) tool = { ...tool, toolUseId: `toolu_${createId()}` };
     deps.usedIds().add(tool.toolUseId);
   }
-  open.set(event.index, { sequence, blockType, toolUseId: tool?.toolUseId, text: "" });
+  open.set(event.index, { sequence, blockType, toolUseId: tool?.toolUseId, text: "", original: "" });
   return { type: "block_start", sequence, blockType, ...(tool && { tool }) };
+}
+
+function addText(block: BegunBlock, delta: BlockDelta): void {
+  if (delta.type !== "text" && delta.type !== "thinking") return;
+  block.text += delta.text;
+  block.original += (delta.type === "text" && delta.original) || delta.text;
 }
 
 /**
  * Keeps the text and thinking of unfinished blocks, because the participant has received them. Drops all other blocks.
  */
 function* keepPartial(open: Map<number, BegunBlock>, draft: TurnDraft): Generator<TurnEvent> {
-  for (const { sequence, blockType, text } of [...open.values()].toReversed()) {
-    if (text === "" || (blockType !== "text" && blockType !== "thinking")) {
+  for (const { sequence, blockType, text, original } of [...open.values()].toReversed()) {
+    if (original === "" || (blockType !== "text" && blockType !== "thinking")) {
       draft.release(sequence);
       continue;
     }
-    const block = draft.put(sequence, { blockType, textContent: text, content: null });
+    const changed = original !== text && { original };
+    const block = draft.put(sequence, { blockType, textContent: text, content: null, ...changed });
     yield { type: "block_stop", sequence, block };
   }
 }

@@ -9,6 +9,7 @@ import type { OpenRecognizer, Recognized } from "./listen/speaker-streams.ts";
 import { SILENCE_DELAY_MS } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
+import type { SpokenWords } from "./speak/spoken-words.ts";
 import { namedError } from "./providers/plugin-error.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
 import type { VoiceSettings } from "./voice-settings.ts";
@@ -19,6 +20,7 @@ interface AudioSessionOptions {
   /** Undefined: the session listens to nobody. */
   readonly listener: RoomListener | undefined;
   readonly synthesizer: Synthesizer | undefined;
+  readonly words: SpokenWords;
   readonly settings: VoiceSettings;
   readonly onProblem: (what: string, error: unknown) => void;
 }
@@ -41,7 +43,7 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
   const player = new SpeechPlayer({
     session,
     synthesizer,
-    pronounce: options.settings.pronounce,
+    words: options.words,
     playedSeconds: () => (audio ? playedSeconds(audio.output) : 0),
     onProblem: (error) => onProblem("speech failed", error),
   });

@@ -12,8 +12,8 @@ import { AwaitedPlayer, type Player } from "./speak/player.ts";
 import { PreparedSynthesizer } from "./speak/prepared-synthesizer.ts";
 import type { SessionSpeech } from "./plugins/session-speech.ts";
 import type { Synthesizer, VoiceChoice } from "./providers/synthesizer.ts";
-import { toSpeakable } from "./speak/speakable.ts";
 import { SpokenPart } from "./speak/spoken-part.ts";
+import { SpokenWords } from "./speak/spoken-words.ts";
 import { Thinking } from "./speak/thinking.ts";
 import type { VoiceSettings } from "./voice-settings.ts";
 
@@ -46,6 +46,7 @@ export class RoomVoice implements VoicePort {
   readonly #listener: RoomListener | undefined;
   readonly #synthesizer: PreparedSynthesizer | undefined;
   readonly #thinking: Thinking | undefined;
+  readonly #words: SpokenWords;
   #started: Promise<void> | undefined;
   #session: AudioSession | undefined;
   #isInterruptible = true;
@@ -56,8 +57,12 @@ export class RoomVoice implements VoicePort {
   /** Must be called before the room is connected. */
   constructor(options: RoomVoiceOptions) {
     this.#options = options;
-    const { room, speech } = options;
+    const { room, speech, settings, logger } = options;
     const { synthesizer } = speech;
+    this.#words = new SpokenWords({
+      ...settings,
+      onProblem: (error) => logger.warn({ what: "voice.speakable failed", error }, "voice error"),
+    });
     this.#synthesizer = synthesizer && new PreparedSynthesizer(synthesizer);
     this.#audio =
       synthesizer &&
@@ -120,13 +125,16 @@ export class RoomVoice implements VoicePort {
   }
 
   prepare(sentence: string, language: string | undefined): () => void {
-    if (!this.#synthesizer || !this.#session || !this.#audio?.hasListener) return () => {};
-    const { pronounce } = this.#options.settings;
-    return this.#synthesizer.prepare(
-      toSpeakable(sentence, { language, pronounce }),
-      language,
-      this.#options.ownVoice(),
-    );
+    const synthesizer = this.#synthesizer;
+    if (!synthesizer || !this.#session || !this.#audio?.hasListener) return () => {};
+    let discard: (() => void) | undefined = () => {};
+    void this.#words.rewrite(sentence, language).then((words) => {
+      discard &&= synthesizer.prepare(words, language, this.#options.ownVoice());
+    });
+    return () => {
+      discard?.();
+      discard = undefined;
+    };
   }
 
   async untilQuiet(signal: AbortSignal): Promise<void> {
@@ -154,7 +162,7 @@ export class RoomVoice implements VoicePort {
     const thinking = new Thinking({
       room,
       synthesizer,
-      pronounce: settings.pronounce,
+      words: this.#words,
       setting: () => ofAgent() ?? settings.thinking,
       isUserSpeaking: () => this.#session?.session.userState === "speaking",
       onProblem: (error) => logger.warn({ what: "thinking sound failed", error }, "voice error"),
@@ -190,6 +198,7 @@ export class RoomVoice implements VoicePort {
     const started = await startAudioSession({
       ...this.#options,
       synthesizer: this.#synthesizer,
+      words: this.#words,
       audio: this.#audio,
       listener,
       onProblem: (what, error) => logger.warn({ what, error }, "voice error"),

@@ -6,6 +6,14 @@ const COMPLETE_MS = 300;
 const INCOMPLETE_MS = 1_200;
 const SILENCE_MS = 500;
 
+/** Returns the words that the voice says in place of `text`. `signal` is aborted at the deadline. */
+export type Speakable = (
+  text: string,
+  context: { readonly language: string | undefined; readonly signal: AbortSignal },
+) => string | Promise<string>;
+
+const speakable = z.custom<Speakable>((value) => typeof value === "function");
+
 const milliseconds = z.number().int().min(0).max(10_000);
 
 /** `voice` in parley.config.ts. Without `listen` or `speak`, the environment chooses the provider (STT, TTS). */
@@ -54,6 +62,17 @@ export const voiceSchema = z.strictObject({
   resumeAfterMs: milliseconds.default(1_000),
   /** How the voice pronounces words, such as `{ Parley: "par-lee" }`. Captions keep the words. */
   pronounce: z.record(z.string().min(1), z.string()).default({}),
+  /**
+   * Rewrites each sentence for the voice, after Parley's own rules and `pronounce`. Captions keep the words.
+   *
+   * @defaultValue `withinMs` is 50
+   */
+  speakable: z
+    .union(
+      [speakable, z.strictObject({ run: speakable, withinMs: z.int().min(1).max(5_000).exactOptional() })],
+      "expected a function or {run: function, withinMs: 1 to 5000}",
+    )
+    .optional(),
   /**
    * What is heard while the model keeps a participant waiting: `sound`, words, or `{ sound: "file.wav" }`.
    *

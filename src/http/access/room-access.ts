@@ -14,6 +14,8 @@ export interface RoomAccess {
   readonly identity: string;
   /** Whether the bearer may hear and read others in the room. */
   readonly maySubscribe: boolean;
+  /** Whether the bearer moderates the room. */
+  readonly isAdmin: boolean;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -76,7 +78,7 @@ export async function checkRoomToken(
     exp,
     video,
   } = claims as { readonly sub?: unknown; readonly exp?: unknown; readonly video?: unknown };
-  const { roomJoin, room, canSubscribe } = isRecord(video) ? video : {};
+  const { roomJoin, room, canSubscribe, roomAdmin } = isRecord(video) ? video : {};
   if (roomJoin !== true || identity === undefined || identity === "" || room === undefined || room === "")
     throw new HttpError(403, "The token does not allow joining a room");
   if (typeof identity !== "string" || typeof room !== "string" || !isCleanText(identity) || !isCleanText(room))
@@ -84,7 +86,7 @@ export async function checkRoomToken(
   const expiresAt = typeof exp === "number" ? exp * 1_000 : 0;
   // The verifier accepts a token for ten seconds after its expiry, but a stream opened then would end at once.
   if (expiresAt <= Date.now()) throw unauthorized(EXPIRED);
-  return { room, identity, maySubscribe: canSubscribe !== false, expiresAt };
+  return { room, identity, maySubscribe: canSubscribe !== false, isAdmin: roomAdmin === true, expiresAt };
 }
 
 function unauthorized(message: string): HttpError {

@@ -28,7 +28,8 @@ export const transcriptRoutes: RoomRoutes = (app, { sql, streams }) => {
     const session = await requireRoomSession(sql, access, params.id);
     reply.raw.setTimeout(STALLED_MS);
     // An error midway breaks the connection, so that no reader mistakes a part for the whole.
-    const text = Readable.from(writeTranscript(query.format, { sql, session }), { objectMode: false });
+    const wanted = { sql, session, showsOriginals: access.isAdmin };
+    const text = Readable.from(writeTranscript(query.format, wanted), { objectMode: false });
     return reply.type(TYPES[query.format]).send(text);
   });
 };

@@ -23,7 +23,13 @@ const MAX_REQUEST_BYTES = 4 * 1024;
 const NO_EDITS: EditGuard = { serverTools: new Map(), rules: [] };
 
 /** Set by `requestGate`. The default allows nothing, because no room has an empty name. */
-const ACCESS = createContextKey<RoomAccess>({ room: "", identity: "", maySubscribe: false, expiresAt: 0 });
+const ACCESS = createContextKey<RoomAccess>({
+  room: "",
+  identity: "",
+  maySubscribe: false,
+  isAdmin: false,
+  expiresAt: 0,
+});
 
 const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {
   400: Code.InvalidArgument,

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../lib/json.ts";
-import type { SpokenTool, SpokenTurn } from "../../conversation/spoken-turn.ts";
+import type { SpokenText, SpokenTool, SpokenTurn } from "../../conversation/spoken-turn.ts";
 import type { SessionRecord } from "../../store/sessions/sessions.ts";
 
 /** The length to which code spans, such as a tool's input and result, are cut. The JSON form contains more. */
@@ -21,12 +21,16 @@ export function markdownTurn({ participant, said, answer, at, heard, isReplaced,
     ...(said === undefined ? [] : [`**${code(saidBy)}**`, quote(said)]),
     ...(turn.attachments ?? []).map((name) => `- Attached ${code(name)}`),
   ];
-  const spoken = answer.map((part) => (part.type === "text" ? quote(part.text) : toolLine(part)));
+  const spoken = answer.flatMap((part) => (part.type === "text" ? textLines(part) : toolLine(part)));
   const closing = [
     ...(heard === undefined ? [] : ["Cut off. What was heard:", quote(heard === "" ? "(nothing)" : heard)]),
     ...(turn.state === "completed" ? [] : [`(${turn.state})`]),
   ];
   return ["", ...opening, "**Agent**", ...spoken, ...closing].join("\n\n").slice(1) + "\n";
+}
+
+function textLines({ text, original }: SpokenText): string[] {
+  return [quote(text), ...(original === undefined ? [] : ["Changed by a hook. The model wrote:", quote(original)])];
 }
 
 function toolLine({ name, state, ranOn, mcpServer, participant, input, result, ...tool }: SpokenTool): string {

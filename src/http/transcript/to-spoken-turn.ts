@@ -1,10 +1,10 @@
-import { MEMORY_TOOL, OUTCOME_TOOL, toolUseId, type TurnBlock } from "../../conversation/block.ts";
+import { MEMORY_TOOL, OUTCOME_TOOL, toolUseId } from "../../conversation/block.ts";
 import { mediaOf } from "../../conversation/content.ts";
 import type { SpokenTool, SpokenTurn, TranscriptPart } from "../../conversation/spoken-turn.ts";
 import { inputText, authorOf, shownText, type InputAttachment } from "../../conversation/turn-record.ts";
 import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import { asText, isRecord, type JsonValue } from "../../lib/json.ts";
-import type { TranscriptCall, TranscriptTurn } from "../../store/turns/load-transcript.ts";
+import type { TranscriptBlock, TranscriptCall, TranscriptTurn } from "../../store/turns/load-transcript.ts";
 
 export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
   const { messageId: turnId, position, participantIdentity: participant, state, stopReason, heard } = turn;
@@ -46,9 +46,9 @@ function nameOf({ name, block }: InputAttachment): string {
   return name ?? mediaOf(block)?.mediaType ?? "text/plain";
 }
 
-function toPart(block: TurnBlock, { blocks, calls }: TranscriptTurn): TranscriptPart | undefined {
-  const { blockType, textContent, content } = block;
-  if (blockType === "text") return { type: "text", text: textContent ?? "" };
+function toPart(block: TranscriptBlock, { blocks, calls }: TranscriptTurn): TranscriptPart | undefined {
+  const { blockType, textContent, content, original } = block;
+  if (blockType === "text") return { type: "text", text: textContent ?? "", ...(original !== null && { original }) };
   if (blockType !== "tool_use" && blockType !== "server_tool_use") return undefined;
   const id = toolUseId(block);
   const name = asText(content?.["tool_name"]);
@@ -99,7 +99,7 @@ function toCalledTool(
 /**
  * Returns the outcome that the model saw for a tool use without a call record, such as the use of an Anthropic tool.
  */
-function outcomeOf(result: TurnBlock | undefined): Pick<SpokenTool, "state" | "result" | "errorMessage"> {
+function outcomeOf(result: TranscriptBlock | undefined): Pick<SpokenTool, "state" | "result" | "errorMessage"> {
   const content = result?.content?.["content"];
   if (content === undefined) return { state: "pending" };
   if (result?.content?.["is_error"] === true) return { state: "error", errorMessage: asText(content) };

@@ -13,11 +13,14 @@ export type TranscriptFormat = "json" | "markdown";
 /** Yields a session's whole record as text. @throws {AppError} `unavailable` */
 export async function* writeTranscript(
   format: TranscriptFormat,
-  { sql, session }: { readonly sql: Sql; readonly session: SessionRecord },
+  {
+    sql,
+    session,
+    showsOriginals,
+  }: { readonly sql: Sql; readonly session: SessionRecord; readonly showsOriginals: boolean },
 ): AsyncGenerator<string> {
-  yield* format === "json"
-    ? toJson(session, spokenTurns(sql, { sessionId: session.id }))
-    : toMarkdown(session, spokenTurns(sql, { sessionId: session.id }));
+  const turns = spokenTurns(sql, { sessionId: session.id, showsOriginals });
+  yield* format === "json" ? toJson(session, turns) : toMarkdown(session, turns);
 }
 
 interface Wanted {
@@ -26,6 +29,8 @@ interface Wanted {
   readonly after?: number;
   /** Only turns up to this position. @defaultValue all */
   readonly last?: number;
+  /** Whether to show what the model wrote where the hook `onAnswer` changed it. @defaultValue true */
+  readonly showsOriginals?: boolean;
 }
 
 /**
@@ -35,15 +40,21 @@ interface Wanted {
  */
 export async function* spokenTurns(
   sql: Sql,
-  { sessionId, after = 0, last = Number.POSITIVE_INFINITY }: Wanted,
+  { sessionId, after = 0, last = Number.POSITIVE_INFINITY, showsOriginals = true }: Wanted,
 ): AsyncGenerator<SpokenTurn> {
   for (let read = after; read < last;) {
     const page = await loadTranscriptPage(sql, { sessionId, after: read, limit: PAGE });
-    for (const turn of page) if (turn.position <= last) yield toSpokenTurn(turn);
+    const turns = page.filter(({ position }) => position <= last).map(toSpokenTurn);
+    yield* showsOriginals ? turns : turns.map(withoutOriginals);
     const end = page.at(-1);
     if (page.length < PAGE || !end) return;
     read = end.position;
   }
+}
+
+function withoutOriginals({ answer, ...turn }: SpokenTurn): SpokenTurn {
+  const shown = answer.map((part) => (part.type === "text" ? { type: part.type, text: part.text } : part));
+  return { ...turn, answer: shown };
 }
 
 /** Yields one JSON object with a line for each turn. */

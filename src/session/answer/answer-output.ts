@@ -123,6 +123,12 @@ export class AnswerOutput {
     this.#sentenceStream.write(text);
   }
 
+  /** Outputs the current sentence without waiting for what follows. Call this if a sentence is known to end here. */
+  endSentence(): void {
+    this.#sentenceStream.endSentence();
+    if (this.#isSpeaking) this.#speech?.endSentence();
+  }
+
   /** Ends the current sentence, even without punctuation. */
   flush(): void {
     this.#sentenceStream.flush();

@@ -48,8 +48,10 @@ export class SpokenPieces {
     return [...sentences, this.#cutter.take(clause.length)];
   }
 
-  /** Returns the last piece. */
+  /** Ends the current sentence, even without punctuation, and returns the rest of it. */
   end(): string {
-    return this.#cutter.end();
+    const rest = this.#cutter.end();
+    this.#hasBegun ||= rest.trim() !== "";
+    return rest;
   }
 }

@@ -33,10 +33,15 @@ export class SentenceStream {
     for (const sentence of this.#cutter.write(text)) if (sentence.trim() !== "") this.#say(sentence, false);
   }
 
-  /** Ends the current sentence. Call this when a tool runs or a new block begins. */
-  flush(): void {
+  /** Ends the current sentence, without a space before the next one. */
+  endSentence(): void {
     const rest = this.#cutter.end();
     if (rest.trim() !== "") this.#say(rest, false);
+  }
+
+  /** Ends the current sentence. Call this when a tool runs or a new block begins. */
+  flush(): void {
+    this.endSentence();
     this.#isNewThought = this.#hasBegun;
   }
 

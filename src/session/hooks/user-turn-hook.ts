@@ -1,22 +1,20 @@
-import { type OnUserTurn, type UserTurnDecision, userTurnDecisionSchema } from "../../agent/turn-hooks.ts";
+import {
+  type HookSession,
+  type OnUserTurn,
+  type UserTurnDecision,
+  userTurnDecisionSchema,
+} from "../../agent/turn-hooks.ts";
 import { type InputNote, type InputPart, inputText } from "../../conversation/turn-record.ts";
-import { abortable } from "../../lib/abortable.ts";
 import { cleanText } from "../../lib/clean-json.ts";
-import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
-import type { SessionAgents } from "../agent/session-agents.ts";
 import { phrasesFor } from "../answer/phrases.ts";
 import type { MemoryPrompt } from "../memory/memory-prompt.ts";
-import type { SessionCore } from "../session-core.ts";
 import { fixedAnswerOf } from "../turns/fixed-answer.ts";
 import type { NewTurn, TurnInput } from "../turns/turn-queue.ts";
+import { callHook, type HookOptions } from "./call-hook.ts";
 
 const WITHIN_MS = 2_000;
 
-interface UserTurnHookOptions extends Pick<
-  SessionCore,
-  "sessionId" | "room" | "roomSid" | "participants" | "policy" | "state" | "telemetry" | "logger"
-> {
-  readonly agents: Pick<SessionAgents, "current"> | undefined;
+interface UserTurnHookOptions extends HookOptions {
   readonly memories: Pick<MemoryPrompt, "addMemories"> | undefined;
 }
 
@@ -85,40 +83,18 @@ export class UserTurnHook {
 
   /** Never rejects. */
   async #call(turn: NewTurn, cut: AbortSignal): Promise<NewTurn> {
-    const { telemetry, logger, room, participants, policy } = this.#options;
-    const hook = this.#hook ?? (() => {});
-    const { run, withinMs = WITHIN_MS, onLate = "go_on" } = typeof hook === "function" ? { run: hook } : hook;
-    const { language } = participants.get(turn.participant) ?? {};
+    const { participants, policy } = this.#options;
+    const hook = this.#hook;
+    if (!hook) return turn;
+    const { participant, input } = turn;
+    const { language } = participants.get(participant) ?? {};
     const phrases = phrasesFor(language, policy.phrases);
-    const deadline = AbortSignal.timeout(withinMs);
-    try {
-      const decision = await this.#run(run, turn, { language, signal: AbortSignal.any([deadline, cut]) });
-      telemetry.recordHook("onUserTurn", "done");
-      return changed(turn, decision, phrases.refused);
-    } catch (error) {
-      if (!cut.aborted) {
-        telemetry.recordHook("onUserTurn", deadline.aborted ? "late" : "failed");
-        const what = deadline.aborted ? `timed out after ${withinMs} ms` : "failed";
-        logger.warn({ error, room, onLate }, `hook onUserTurn ${what}`);
-      }
-      return onLate === "refuse" ? changed(turn, { refuse: phrases.failed }, phrases.failed) : turn;
-    }
-  }
-
-  async #run(
-    run: OnUserTurn,
-    { participant, input }: NewTurn,
-    { language, signal }: { readonly language: string | undefined; readonly signal: AbortSignal },
-  ): Promise<UserTurnDecision> {
-    const { sessionId, room, roomSid, agents, state } = this.#options;
-    const agent = agents?.current.name ?? "";
-    const conversationId = conversationIdOfRoom(room);
-    const turn = { participant, text: inputText(input), language };
-    const session = { sessionId, conversationId, room, roomSid, agent, state: state.value, signal };
-    const running = Promise.resolve().then(() => run(turn, session));
-    const { data, error } = userTurnDecisionSchema.safeParse(await abortable(running, signal));
-    if (error) throw new TypeError(error.issues[0]?.message ?? "onUserTurn: unexpected result");
-    return data;
+    const said = { participant, text: inputText(input), language };
+    const call = (run: OnUserTurn, session: HookSession) => run(said, session);
+    const called = { name: "onUserTurn", hook, withinMs: WITHIN_MS, schema: userTurnDecisionSchema, call } as const;
+    const { decision, onLate } = await callHook(this.#options, called, cut);
+    if (onLate === "refuse") return changed(turn, { refuse: phrases.failed }, phrases.failed);
+    return changed(turn, decision, phrases.refused);
   }
 }
 

@@ -3,6 +3,7 @@ import type { StepRequest } from "../../turn/run-step.ts";
 import type { ContextLimits } from "../../turn/next-call.ts";
 import type { ContextWindow } from "../../turn/context-window.ts";
 import type { MediaData } from "../../llm/to-messages.ts";
+import type { ModelEvent } from "../../llm/model-event.ts";
 import type { HistoryMessage } from "../../conversation/history.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import {
@@ -13,9 +14,9 @@ import {
   type Offer,
   type OpenStream,
 } from "./open-stream.ts";
-import { PreemptiveGeneration } from "./preemptive-generation.ts";
+import { PreemptiveGeneration, type StreamRequest } from "./preemptive-generation.ts";
 
-interface ModelCallsOptions {
+export interface ModelCallsOptions {
   readonly policy: {
     readonly model: string;
     readonly context: Pick<ContextLimits, "inlineTools"> & { readonly instructionBytes: number };
@@ -47,6 +48,14 @@ interface ModelCallsOptions {
   };
   readonly voice?: Pick<VoicePort, "prepare"> | undefined;
   readonly participants: { readonly get: (identity: string) => { readonly language: string | undefined } | undefined };
+  /** The hook `onAnswer`. */
+  readonly answers: {
+    readonly isSet: boolean;
+    readonly check: (
+      stream: AsyncIterable<ModelEvent>,
+      turn: { readonly participant: string; readonly signal: AbortSignal },
+    ) => AsyncIterable<ModelEvent>;
+  };
 }
 
 /**
@@ -60,6 +69,8 @@ interface ModelCallsOptions {
  * 5. the budget: once it is used up, no call is made; every call made is counted
  * 6. the current agent's model; a tool that its API rejects is dropped, and the call repeated (`createOpenStream`)
  * 7. the observer, which sees each attempt
+ * 8. the hook `onAnswer`, which may change what the model writes. It isn't called for preemptive answers until a turn
+ *    uses them
  */
 export class ModelCalls {
   readonly #options: ModelCallsOptions;
@@ -82,14 +93,11 @@ export class ModelCalls {
   /** Returns what a new turn needs to call the model, and to measure what a request contains besides the history. */
   beginTurn(participant: string) {
     this.#speculations?.beginTurn();
-    const { countTokens, media, telemetry } = this.#options;
-    const { observeChat } = telemetry;
+    const { countTokens, media, answers } = this.#options;
     return {
       openStream: (request: StepRequest, aborted: AbortSignal) => {
-        const streamRequest = this.#toStreamRequest(participant, request);
-        const held = this.#speculations?.take(streamRequest);
-        if (held) return observeChat(held.call, held.stream(aborted));
-        return this.#openStream({ ...streamRequest, observe: observeChat }, aborted);
+        const stream = this.#open(this.#toStreamRequest(participant, request), aborted);
+        return answers.check(stream, { participant, signal: aborted });
       },
       countTokens: async (request: StepRequest, aborted: AbortSignal) => {
         if (!countTokens) return undefined;
@@ -106,7 +114,7 @@ export class ModelCalls {
    */
   async speculate(turn: TurnRecord, mayCome: () => boolean): Promise<void> {
     if (!this.#speculations?.mayBegin) return;
-    const { voice, participants } = this.#options;
+    const { voice, participants, answers } = this.#options;
     const { participantIdentity: participant } = turn;
     const { overheadFor, temporaryTools } = this.#sizes(participant);
     // If the API would have to count tokens first, no preemptive call is made: counting would use up the time saved.
@@ -121,8 +129,18 @@ export class ModelCalls {
       toolChoice: "auto",
     });
     const language = participants.get(participant)?.language;
-    const prepare = voice && ((piece: string) => voice.prepare(piece, language));
+    // With a hook, the voice gets only words that the hook has checked.
+    const speaking = answers.isSet ? undefined : voice;
+    const prepare = speaking && ((piece: string) => speaking.prepare(piece, language));
     this.#speculations.begin(streamRequest, { openStream: this.#openStream, language, prepare });
+  }
+
+  /** Runs stages 3 to 7 of a turn's model call. */
+  #open(request: StreamRequest, aborted: AbortSignal): AsyncIterable<ModelEvent> {
+    const { observeChat } = this.#options.telemetry;
+    const held = this.#speculations?.take(request);
+    if (held) return observeChat(held.call, held.stream(aborted));
+    return this.#openStream({ ...request, observe: observeChat }, aborted);
   }
 
   /** Cuts off the preemptive call. */
@@ -143,7 +161,7 @@ export class ModelCalls {
     };
   }
 
-  #toStreamRequest(participant: string, request: StepRequest) {
+  #toStreamRequest(participant: string, request: StepRequest): StreamRequest {
     const { instructions } = this.#options.agents ?? {};
     const offer = this.#offer(participant, request);
     return { ...request, ...offer, participant, ...(instructions !== undefined && { instructions }) };

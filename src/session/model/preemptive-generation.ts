@@ -14,7 +14,7 @@ const MIN_UNUSED = 2;
 /** How long a preemptive call is held for a turn that uses it. After that, the call is dropped. */
 const DROP_AFTER_MS = 10_000;
 
-type StreamRequest = Omit<Parameters<OpenStream>[0], "observe">;
+export type StreamRequest = Omit<Parameters<OpenStream>[0], "observe">;
 
 interface Attempt {
   readonly key: string;

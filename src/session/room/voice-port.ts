@@ -69,6 +69,8 @@ export interface AnswerToSpeak {
 /** An answer that is being spoken. No method throws or blocks. */
 export interface SpokenAnswer {
   readonly write: (text: string) => void;
+  /** Speaks the last sentence without waiting for what follows, because a sentence is known to end here. */
+  readonly endSentence: () => void;
   /** Speaks what was written so far, without waiting for the end of the sentence. */
   readonly flush: () => void;
   /**

@@ -56,6 +56,7 @@ function openObserved(voice: VoicePort, answer: AnswerToSpeak, options: SpeechOp
     });
   return {
     write: (text) => spoken.write(text),
+    endSentence: () => spoken.endSentence(),
     flush: () => spoken.flush(),
     aside: (aside) => spoken.aside(aside),
     think: (signal) => spoken.think(signal),

@@ -43,6 +43,9 @@ export interface TranscriptCall {
   readonly extraAnswers: readonly (ExtraAnswer & { readonly at: number })[];
 }
 
+/** A block, with what the model wrote if the hook `onAnswer` changed it. */
+export type TranscriptBlock = Omit<TurnBlock, "original"> & { readonly original: string | null };
+
 /** A turn with everything that was said and done in it, without thinking. */
 export interface TranscriptTurn {
   readonly position: number;
@@ -59,7 +62,7 @@ export interface TranscriptTurn {
   readonly finishedAt: number | null;
   /** `null` while the turn runs. Turns from earlier versions contain only `totalMs` and `firstTextMs`. */
   readonly timings: (Partial<TurnTimings> & Pick<TurnTimings, "totalMs">) | null;
-  readonly blocks: readonly TurnBlock[];
+  readonly blocks: readonly TranscriptBlock[];
   /** Keyed by tool use id. */
   readonly calls: Readonly<Record<string, TranscriptCall>>;
 }
@@ -101,7 +104,8 @@ function blocksOfTurn(sql: Sql) {
     select coalesce(
       json_agg(
         json_build_object(
-          'sequence', sequence, 'blockType', block_type, 'textContent', text_content, 'content', content
+          'sequence', sequence, 'blockType', block_type, 'textContent', text_content, 'content', content,
+          'original', original
         ) order by sequence
       ),
       '[]'

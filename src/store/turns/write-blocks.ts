@@ -32,8 +32,8 @@ export async function insertBlocks(writer: SessionWriter, rows: readonly TurnBlo
 /** Returns the part `stored` of a statement with `fence`. It stores blocks and selects one row for each new block. */
 export function storedBlocks(sql: Sql, rows: readonly TurnBlockRow[]) {
   return sql`stored as (
-    insert into turn_blocks (turn_id, sequence, block_type, text_content, content, stop_reason)
-    select turn_id, sequence, block_type, text_content, content, stop_reason from ${recordset(sql, rows)}, fence
+    insert into turn_blocks (turn_id, sequence, block_type, text_content, content, stop_reason, original)
+    select turn_id, sequence, block_type, text_content, content, stop_reason, original from ${recordset(sql, rows)}, fence
     on conflict (turn_id, sequence) do nothing
     returning 1
   )`;
@@ -63,10 +63,12 @@ export function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
     text_content: block.textContent,
     content: block.content,
     stop_reason: stopReason,
+    original: block.original,
   }));
   // Sent as text, because the driver would encode a json parameter a second time.
   return sql`json_to_recordset(${JSON.stringify(records)}::text::json) as block (
-    index int, turn_id text, sequence int, block_type text, text_content text, content jsonb, stop_reason text
+    index int, turn_id text, sequence int, block_type text, text_content text, content jsonb, stop_reason text,
+    original text
   )`;
 }
 

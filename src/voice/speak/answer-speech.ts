@@ -78,6 +78,10 @@ export class AnswerSpeech implements SpokenAnswer {
     this.#writing.write(text);
   }
 
+  endSentence(): void {
+    this.#writing?.endSentence();
+  }
+
   flush(): void {
     this.#writing?.end();
     this.#writing = undefined;

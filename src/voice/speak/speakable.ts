@@ -1,5 +1,5 @@
 /** How to pronounce words, as the author wrote them: `{ Parley: "par-lee" }`. */
-export type Pronunciations = Readonly<Record<string, string>>;
+type Pronunciations = Readonly<Record<string, string>>;
 
 interface SpeakableOptions {
   /** A BCP 47 tag. Undefined means English. */

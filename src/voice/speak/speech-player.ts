@@ -2,18 +2,19 @@ import { ReadableStream, type ReadableStreamDefaultController } from "node:strea
 import { llm, type voice } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
 import { SpokenPieces } from "../../session/answer/first-clause.ts";
+import { countLetters } from "../../conversation/truncate-to-played.ts";
 import { clearChatHistory } from "../../livekit/agent-session.ts";
 import type { Playback, Played, Player } from "./player.ts";
 import { piecesOf, type Synthesizer } from "../providers/synthesizer.ts";
 import { Captions } from "./captions.ts";
-import { type Pronunciations, toSpeakable } from "./speakable.ts";
 import { SpokenMarkup } from "./spoken-markup.ts";
 import type { SpokenPart } from "./spoken-part.ts";
+import type { SpokenWords } from "./spoken-words.ts";
 
 interface SpeechPlayerOptions {
   readonly session: voice.AgentSession;
   readonly synthesizer: Synthesizer | undefined;
-  readonly pronounce: Pronunciations;
+  readonly words: SpokenWords;
   /** How many seconds of the current audio have been played. */
   readonly playedSeconds: () => number;
   readonly onProblem: (error: unknown) => void;
@@ -134,12 +135,12 @@ export class SpeechPlayer implements Player {
    */
   synthesize(text: AsyncIterable<string>): ReadableStream<AudioFrame> {
     const current = this.#current;
-    const { synthesizer, pronounce, onProblem } = this.#options;
+    const { synthesizer, words, onProblem } = this.#options;
     if (!current || !synthesizer) return emptyStream();
     const { ended } = current;
     const pump = async (controller: ReadableStreamDefaultController<AudioFrame>) => {
       try {
-        for await (const frame of speakPart(synthesizer, text, { ...current, pronounce })) {
+        for await (const frame of speakPart(synthesizer, text, { ...current, words })) {
           if (ended.signal.aborted) return;
           controller.enqueue(frame);
         }
@@ -189,12 +190,13 @@ export class SpeechPlayer implements Player {
 async function* speakPart(
   synthesizer: Synthesizer,
   text: AsyncIterable<string>,
-  { part: { language, voice: name }, ended, captions, pronounce }: Current & { readonly pronounce: Pronunciations },
+  { part, ended, captions, words: spoken }: Current & { readonly words: SpokenWords },
 ): AsyncGenerator<AudioFrame> {
+  const { language, voice: name } = part;
   const markup = new SpokenMarkup(language);
   const options = { language, voice: name, signal: ended.signal };
-  for await (const piece of piecesIn(text, language)) {
-    const words = toSpeakable(await markup.write(piece), { language, pronounce });
+  for await (const piece of piecesIn(text, part)) {
+    const words = await spoken.rewrite(await markup.write(piece), language);
     captions.times.begin(piece, words);
     if (words !== "")
       for await (const frame of synthesizer.speak(piecesOf(words), options)) {
@@ -203,13 +205,20 @@ async function* speakPart(
       }
     captions.times.end();
   }
-  const rest = toSpeakable(await markup.end(), { language, pronounce });
+  const rest = await spoken.rewrite(await markup.end(), language);
   if (rest !== "") yield* synthesizer.speak(piecesOf(rest), options);
 }
 
-async function* piecesIn(text: AsyncIterable<string>, language: string | undefined): AsyncGenerator<string> {
-  const pieces = new SpokenPieces(language);
-  for await (const written of text) yield* pieces.write(written);
+async function* piecesIn(text: AsyncIterable<string>, part: SpokenPart): AsyncGenerator<string> {
+  const pieces = new SpokenPieces(part.language);
+  let letters = 0;
+  for await (const written of text) {
+    letters += countLetters(written);
+    yield* pieces.write(written);
+    if (!part.hasSentenceEndAfter(letters)) continue;
+    const sentence = pieces.end();
+    if (sentence !== "") yield sentence;
+  }
   const rest = pieces.end();
   if (rest !== "") yield rest;
 }

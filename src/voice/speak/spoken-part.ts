@@ -22,6 +22,8 @@ export class SpokenPart {
   #controller: ReadableStreamDefaultController<string> | undefined;
   #text = "";
   #playedLetters = 0;
+  /** Where a sentence is known to end, as a count of letters. */
+  readonly #sentenceEnds = new Set<number>();
 
   constructor({ kind, language, voice, onPlayed }: SpokenPartOptions) {
     this.kind = kind;
@@ -45,6 +47,16 @@ export class SpokenPart {
   write(text: string): void {
     this.#text += text;
     this.#controller?.enqueue(text);
+  }
+
+  /** Marks the end of a sentence, so that its audio need not wait for more text. */
+  endSentence(): void {
+    this.#sentenceEnds.add(countLetters(this.#text));
+  }
+
+  /** Whether a sentence is known to end after this many letters. */
+  hasSentenceEndAfter(letters: number): boolean {
+    return this.#sentenceEnds.has(letters);
   }
 
   /** Ends the text. May be called more than once. */

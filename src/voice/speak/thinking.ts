@@ -4,7 +4,7 @@ import { readSound, type ThinkingSetting } from "../../agent/thinking.ts";
 import { joinSamples, toMono } from "../../livekit/audio-frame.ts";
 import { piecesOf, type Synthesizer, type VoiceChoice } from "../providers/synthesizer.ts";
 import { BACKGROUND_RATE, chime, framesOf, repeated } from "./looped-sound.ts";
-import { type Pronunciations, toSpeakable } from "./speakable.ts";
+import type { SpokenWords } from "./spoken-words.ts";
 
 /** LiveKit's own name for a track besides an agent's voice. */
 const TRACK_NAME = "background_audio";
@@ -15,7 +15,7 @@ const AHEAD_MS = 40;
 interface ThinkingOptions {
   readonly room: Room;
   readonly synthesizer: Synthesizer;
-  readonly pronounce: Pronunciations;
+  readonly words: SpokenWords;
   /** Returns the current agent's setting. Undefined: nothing is heard. */
   readonly setting: () => ThinkingSetting | undefined;
   /** Whether a participant is speaking. */
@@ -103,8 +103,8 @@ export class Thinking {
   async #synthesize(words: string, voice: ThinkingVoice): Promise<void> {
     const key = keyOf(words, voice);
     if (this.#words.has(key)) return;
-    const { synthesizer, pronounce } = this.#options;
-    const text = toSpeakable(words, { language: voice.language, pronounce });
+    const { synthesizer } = this.#options;
+    const text = await this.#options.words.rewrite(words, voice.language);
     const { signal } = new AbortController();
     const frames: AudioFrame[] = [];
     for await (const frame of synthesizer.speak(piecesOf(text), { ...voice, signal })) frames.push(frame);

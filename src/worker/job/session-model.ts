@@ -48,7 +48,8 @@ export function createSessionModel(
   });
   const client = onCall ? watchModel(model, onCall) : model;
   const serving = { client, model: config.model, inlineTools, edits };
-  const inherited = config.onUserTurn && { onUserTurn: config.onUserTurn };
+  const { onUserTurn, onAnswer } = config;
+  const inherited = { ...(onUserTurn && { onUserTurn }), ...(onAnswer && { onAnswer }) };
   const defaultAgent = serveDefaultAgent(config, serving);
   const agents = new Map([[defaultAgent.name, defaultAgent]]);
   let defined: Definitions = new Map();

@@ -112,6 +112,24 @@ test("a transcript shows who spoke, what the tools did and how each turn ended",
   });
 });
 
+test("only a moderator reads what the model wrote where a hook has changed it", async () => {
+  const talk = await storedTalk([
+    { blocks: [{ ...textBlock(0, "It is hidden."), original: "It is 4711." }, use(1, "toolu_c")], end: {} },
+  ]);
+  const read = async (roomAdmin: boolean, format: string) => {
+    const token = await roomToken(talk.room, { roomAdmin });
+    return (await server.getAs(token, `/session/${talk.sessionId}/transcript?format=${format}`)).text();
+  };
+
+  expect(await read(true, "json")).toContain('{"type":"text","text":"It is hidden.","original":"It is 4711."}');
+  expect(await read(true, "markdown")).toContain(
+    "> It is hidden.\n\nChanged by a hook. The model wrote:\n\n> It is 4711.",
+  );
+  const ofParticipant = await read(false, "json");
+  expect(ofParticipant).toContain('{"type":"text","text":"It is hidden."},{"type":"tool","name":"add"');
+  expect(ofParticipant + (await read(false, "markdown"))).not.toContain("4711");
+});
+
 test("the Markdown form quotes all words, so that nobody can speak in another's name", async () => {
   const talk = await storedTalk([
     {

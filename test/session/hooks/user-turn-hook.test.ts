@@ -23,7 +23,9 @@ async function start(onUserTurn: OnUserTurn, options: AgentOptions = {}) {
   return { agent: await TestAgent.start({ ...options, agent: { onUserTurn: recorded } }), asked };
 }
 
+/** The stored turns, once all of them have ended. */
 async function transcriptOf({ sql }: TestAgent) {
+  await expect.poll(() => sql`select from turns where state = 'running'`).toEqual([]);
   const [session] = await sql<{ id: string }[]>`select id from sessions`;
   return Array.fromAsync(spokenTurns(sql, { sessionId: session?.id ?? "" }));
 }
@@ -193,7 +195,8 @@ test("a talk in memory calls the hook of its config", async () => {
 test("an agent without a hook of its own uses the one of parley.config.ts", () => {
   const ofConfig = () => ({ answer: "From the config." });
   const own = () => ({ answer: "From the agent." });
-  const config = checkConfig({ instructions: "Be brief.", onUserTurn: ofConfig }, "config");
+  const onAnswer = () => ({ text: "Changed." });
+  const config = checkConfig({ instructions: "Be brief.", onUserTurn: ofConfig, onAnswer }, "config");
   const definitions = new Map([
     ["billing", agentSchema.parse({ instructions: "Be brief." })],
     ["sales", agentSchema.parse({ instructions: "Be brief.", onUserTurn: own })],
@@ -201,8 +204,9 @@ test("an agent without a hook of its own uses the one of parley.config.ts", () =
 
   const { agents } = createSessionModel(config, { apiKey: "test", baseUrl: undefined }, definitions);
 
-  const hooks = ["default", "billing", "sales"].map((name) => agents.get(name)?.onUserTurn);
-  expect(hooks).toEqual([ofConfig, ofConfig, own]);
+  const served = ["default", "billing", "sales"].map((name) => agents.get(name));
+  expect(served.map((agent) => agent?.onUserTurn)).toEqual([ofConfig, ofConfig, own]);
+  expect(served.map((agent) => agent?.onAnswer)).toEqual([onAnswer, onAnswer, onAnswer]);
 });
 
 /** The part that a session calls, without a session. */

@@ -43,6 +43,7 @@ export class FakeVoice implements VoicePort {
         this.said.push(text);
         onPlayed(text);
       },
+      endSentence: () => {},
       flush: () => {},
       aside: ({ text, onBegun }) => {
         onBegun?.();

@@ -11,6 +11,7 @@ import type { LocalRecognizer } from "../../../src/voice/listen/turn-recognizer.
 import { timeWords } from "../../../src/voice/providers/word-times.ts";
 import { AnswerSpeech } from "../../../src/voice/speak/answer-speech.ts";
 import { PreparedSynthesizer } from "../../../src/voice/speak/prepared-synthesizer.ts";
+import { SpokenWords } from "../../../src/voice/speak/spoken-words.ts";
 import { SpeechPlayer } from "../../../src/voice/speak/speech-player.ts";
 import { toSpeakable } from "../../../src/voice/speak/speakable.ts";
 import type { VoiceSettings } from "../../../src/voice/voice-settings.ts";
@@ -78,14 +79,15 @@ export class SpokenSession {
     });
     this.agentSession = session;
     const synthesizer = new PreparedSynthesizer({ speak: (text) => this.#synthesize(text), close: async () => {} });
+    const onProblem = (error: unknown) => {
+      throw error;
+    };
     const player = new SpeechPlayer({
       session: session as unknown as voice.AgentSession,
       synthesizer,
-      pronounce: {},
+      words: new SpokenWords({ pronounce: {}, speakable: undefined, onProblem }),
       playedSeconds: () => session.playedSeconds,
-      onProblem: (error) => {
-        throw error;
-      },
+      onProblem,
     });
     this.#listener = new RoomListener({
       room: this.#room(),

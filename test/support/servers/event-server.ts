@@ -119,14 +119,22 @@ interface TokenChanges {
   readonly secret?: string;
   readonly roomJoin?: boolean;
   readonly canSubscribe?: boolean;
+  readonly roomAdmin?: boolean;
 }
 
 export async function roomToken(
   room: string,
-  { identity = "ann", ttl = "1h", secret = livekit.apiSecret, roomJoin = true, canSubscribe }: TokenChanges = {},
+  {
+    identity = "ann",
+    ttl = "1h",
+    secret = livekit.apiSecret,
+    roomJoin = true,
+    canSubscribe,
+    roomAdmin = false,
+  }: TokenChanges = {},
 ): Promise<string> {
   const token = new AccessToken(livekit.apiKey, secret, { identity, ttl });
-  token.addGrant({ room, roomJoin, ...(canSubscribe !== undefined && { canSubscribe }) });
+  token.addGrant({ room, roomJoin, roomAdmin, ...(canSubscribe !== undefined && { canSubscribe }) });
   return token.toJwt();
 }
 
