@@ -208,10 +208,10 @@ const BAD_FILES: readonly [string, string][] = [
   ],
   [`export default { instructions: "x", model: [] };`, "model: expected at least one model, got []"],
   [`export default { instructions: "x", model: "claude" };`, 'model: expected object, got "claude"'],
-  [`export default { instructions: "x", model: { nam: "a" } };`, "model.nam: unknown field. Did you mean \"name\"?"],
+  [`export default { instructions: "x", model: { nam: "a" } };`, 'model.nam: unknown field. Did you mean "name"?'],
   [
     `export default { instructions: "x", model: [{}, { nam: "a" }] };`,
-    "model.1.nam: unknown field. Did you mean \"name\"?",
+    'model.1.nam: unknown field. Did you mean "name"?',
   ],
   [
     `export default { instructions: "x", model: [{}, { key: "sk-ant-0123456789" }] };`,
