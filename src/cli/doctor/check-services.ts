@@ -85,13 +85,14 @@ async function askAboutModel(config: Config, { name, baseUrl, key }: Config["mod
   const url = baseUrl ?? config.anthropicBaseUrl ?? ANTHROPIC;
   const ownKey = baseUrl === undefined ? config.anthropicApiKey : undefined;
   const apiKey = (key === undefined ? ownKey : process.env[key]) ?? "";
-  const address = baseUrl === undefined ? "ANTHROPIC_BASE_URL" : "baseUrl of the model";
+  const [address, keyName] =
+    baseUrl === undefined ? ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"] : ["baseUrl of the model", "key of the model"];
   try {
     const signal = AbortSignal.timeout(MODEL_WITHIN_MS);
     const { ofModel, ofMessages } = await probeApi({ apiKey, baseUrl: url }, { model: name, signal });
     if (ofModel === 200) return ok(`model: ${name}, and its key is accepted`);
     if (ofModel === 401 || ofModel === 403)
-      return missing(`model: ${url} rejects the key (${ofModel})`, `set ${key ?? "ANTHROPIC_API_KEY"} to a valid key`);
+      return missing(`model: ${url} rejects the key (${ofModel})`, `set ${key ?? keyName} to a valid key`);
     if (ofModel === 404 && url === ANTHROPIC)
       return missing(
         `model: the API has no model ${name}`,

@@ -69,13 +69,15 @@ export class FallbackModels {
       } catch (error) {
         const failure = !signal.aborted && mayAnswerElsewhere(error) ? error : undefined;
         if (failure) this.#order.markFailed(model);
+        // Once the answer has begun, the turn goes on with another step, which begins with the next model.
         const hasSuccessor = hasBegun ? this.#order.hasReady : !isLast;
         if (!failure || !hasSuccessor) {
           if (start) yield start;
           throw error;
         }
         yield { type: "model_failed", model: model.name, reason: failure.kind, ...(start && { usage: start.usage }) };
-        if (hasBegun) throw new ModelError(failure.kind, { ...failure, cause: failure, hasSuccessor });
+        const { kind, status, requestId } = failure;
+        if (hasBegun) throw new ModelError(kind, { cause: failure, status, requestId, hasSuccessor });
       }
     }
   }

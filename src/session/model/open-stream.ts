@@ -108,7 +108,7 @@ function visible({ serverTools = [] }: Fixed, tools: readonly OfferedTool[]): Of
 }
 
 function toRequest(
-  { instructions: usual = "", inlineTools = false, server: _, ...fixed }: Fixed,
+  { instructions: usual = "", inlineTools = false, ...fixed }: Fixed,
   { history, toolChoice, containerId, instructions = usual, media }: StepRequest & Omit<OfSession, keyof Offer>,
   tools: readonly OfferedTool[],
 ): ModelRequest {

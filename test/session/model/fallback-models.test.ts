@@ -23,7 +23,7 @@ const second = forEachTest(startModelServer);
 /** An agent that calls its own model server first, and then `second`. No call waits before it is repeated. */
 async function start(options: AgentOptions = {}) {
   const model = [{ name: "claude-test" }, { name: "claude-other", baseUrl: second.url }] as const;
-  const agent = await TestAgent.start({ retryBudgetMs: 0, modelIdleTimeoutMs: 200, agent: { model }, ...options });
+  const agent = await TestAgent.start({ retryBudgetMs: 0, modelIdleTimeoutMs: 1_000, agent: { model }, ...options });
   return Object.assign(agent, { user: await agent.client("ana") });
 }
 
@@ -31,8 +31,8 @@ async function ask(agent: Awaited<ReturnType<typeof start>>, words = "Hello"): P
   return agent.user.answerTo(await agent.user.say(words));
 }
 
-/** The stored turns. The last one may be stored shortly after its answer was received. */
-const turnsOf = (agent: TestAgent) => expect.poll(() => agent.sql`select state, model from turns order by position`);
+/** Returns a function that reads the stored turns. The last one may be stored shortly after its answer was received. */
+const turnsOf = (agent: TestAgent) => () => agent.sql`select state, model from turns order by position`;
 
 const expectNoRejection = (agent: TestAgent) => expect([...agent.model.rejections, ...second.rejections]).toEqual([]);
 
@@ -56,7 +56,7 @@ test.each<[string, Step]>([
 
   expect(answers).toEqual(["Here I am.", "Still here."]);
   expect(agent.user.all("error_message")).toEqual([]);
-  await turnsOf(agent).toEqual([
+  await expect.poll(turnsOf(agent)).toEqual([
     { state: "completed", model: "claude-other" },
     { state: "completed", model: "claude-other" },
   ]);
@@ -82,7 +82,7 @@ test("an answer that breaks off after its first sentence is continued by the nex
 
   expect(answers).toEqual(["The sky is blue. And the sun is out.", "You are welcome."]);
   expect(agent.user.all("error_message")).toEqual([]);
-  await turnsOf(agent).toMatchObject([
+  await expect.poll(turnsOf(agent)).toMatchObject([
     { state: "completed", model: "claude-other" },
     { state: "completed", model: "claude-other" },
   ]);
@@ -126,7 +126,7 @@ test("if every model fails, the turn fails as with a single model, and the next 
     { code: 503, message: "The model call failed: server_error (HTTP 500)" },
   ]);
   expect(await ask(agent)).toBe("Back again.");
-  await turnsOf(agent).toMatchObject([{ state: "failed" }, { state: "completed" }]);
+  await expect.poll(turnsOf(agent)).toMatchObject([{ state: "failed" }, { state: "completed" }]);
 });
 
 test("if every model breaks off in the middle, the turn fails with what was shown so far", async () => {
@@ -136,7 +136,7 @@ test("if every model breaks off in the middle, the turn fails with what was show
   second.script([broken("I am looking.")]);
 
   expect(await ask(agent)).toBe("One moment. I am looking. Something went wrong. Please try again.");
-  await turnsOf(agent).toMatchObject([{ state: "failed" }]);
+  await expect.poll(turnsOf(agent)).toMatchObject([{ state: "failed" }]);
   expectNoRejection(agent);
 });
 
@@ -147,7 +147,7 @@ test("a request that the API finds invalid is not sent to the next model", async
   await ask(agent);
 
   expect(second.requests).toEqual([]);
-  await turnsOf(agent).toMatchObject([{ state: "failed" }]);
+  await expect.poll(turnsOf(agent)).toMatchObject([{ state: "failed" }]);
 });
 
 test("after 30 seconds, the model that failed is called again", async () => {

@@ -118,7 +118,7 @@ async function withGateway({ accepts = GATEWAY_KEY, env = { GATEWAY_KEY } as Nod
   const reports: ModelCallReport[] = [];
   const at = (fields: object) => ({ name: "gateway-model", baseUrl: `${gateway.url}/v1/messages`, ...fields });
   const call = async (agent: string, model: unknown, own: object = {}) => {
-    const config = configFileSchema.parse({ instructions: "Be brief.", model, modelIdleTimeoutMs: 200 });
+    const config = configFileSchema.parse({ instructions: "Be brief.", model, modelIdleTimeoutMs: 1_000 });
     const definitions = new Map([["own", agentSchema.parse({ instructions: "Be brief.", model: own })]]);
     const onCall = (report: ModelCallReport) => void reports.push(report);
     const endpoint = { apiKey: OWN_KEY, baseUrl: server.url, onCall, ...(env && { env }) };
