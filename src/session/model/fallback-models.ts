@@ -69,7 +69,7 @@ export class FallbackModels {
       } catch (error) {
         const failure = !signal.aborted && mayAnswerElsewhere(error) ? error : undefined;
         if (failure) this.#order.markFailed(model);
-        // Once the answer has begun, the turn goes on with another step, which begins with the next model.
+        // Once the answer has begun, the turn continues with another step, which begins with the next model.
         const hasSuccessor = hasBegun ? this.#order.hasReady : !isLast;
         if (!failure || !hasSuccessor) {
           if (start) yield start;
