@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { AgentSession } from "./agent-session.ts";
 import { hookFields } from "./hooks.ts";
+import { agentModelSchema } from "./model-fields.ts";
 import { speechPluginFields } from "./plugins/speech-plugins.ts";
 import { thinkingSchema } from "./thinking.ts";
 import { turnHookFields } from "./turn-hooks.ts";
@@ -26,20 +27,6 @@ const rulePattern = z
 export const rulesSchema = z.array(
   z.strictObject({ type: rulePattern, pattern: rulePattern, action: z.enum(["allow", "ask", "deny"]) }),
 );
-
-/** Settings of the model call. */
-export const modelFields = {
-  /** A model id of the Messages API. */
-  name: z.string().min(1),
-  maxTokens: z.number().int().positive(),
-  /** If absent, the request does not enable thinking. */
-  thinking: z.union([z.literal("adaptive"), z.strictObject({ budgetTokens: z.number().int().min(1024) })], {
-    error: 'expected "adaptive" or {budgetTokens: 1024 or more}',
-  }),
-  /** Anthropic's server tools in the API's format: `{type: "web_search_20260318", name: "web_search"}`. */
-  serverTools: z.array(z.looseObject({ type: z.string().min(1), name: z.string().min(1) })),
-  effort: z.enum(["low", "medium", "high", "xhigh", "max"]),
-};
 
 /** Whether participants can interrupt what the agent says. @defaultValue true */
 const interruptible = z.boolean().exactOptional();
@@ -147,16 +134,8 @@ export const agentFields = {
 /** An agent in the folder `agents/`: the fields above, plus its overrides of settings in parley.config.ts. */
 export const agentSchema = z.strictObject({
   ...agentFields,
-  /** Overrides of `model` in parley.config.ts. */
-  model: z
-    .strictObject({
-      name: modelFields.name.exactOptional(),
-      maxTokens: modelFields.maxTokens.exactOptional(),
-      thinking: modelFields.thinking.exactOptional(),
-      serverTools: modelFields.serverTools.exactOptional(),
-      effort: modelFields.effort.exactOptional(),
-    })
-    .default({}),
+  /** Overrides of `model` in parley.config.ts. A list replaces the list there. */
+  model: agentModelSchema.prefault({}),
   voice: z
     .strictObject({
       /** The provider's name of the agent's voice. Overrides TTS_VOICE. */

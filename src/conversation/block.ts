@@ -17,7 +17,8 @@ export type BlockType = (typeof BLOCK_TYPES)[number];
  * One row of `turn_blocks`, without its turn. `textContent` holds the text of `text` and `thinking` blocks. `content`
  * holds the block's other fields:
  *
- * - text: `null`, or `{citations}` · thinking: `{signature}` · redacted_thinking: `{data}`
+ * - text: `null`, or `{citations}`
+ * - thinking: `{signature}`, redacted_thinking: `{data}`; if the agent has a list of models, with `model`, which wrote it
  * - tool_use, server_tool_use: `{tool_use_id, tool_name, input, …}`
  * - tool_result: `{tool_use_id, content, is_error}`, where `content` is a string or a list of `ContentBlock`s
  * - server_tool_result: `{tool_use_id, type, content, …}`

@@ -15,7 +15,7 @@ export function withoutThinking({ position, blocks }: Pick<TurnRecord, "position
   return blocks.some(isOld) ? blocks.filter((block) => !isOld(block)) : blocks;
 }
 
-export function isThinking({ blockType }: TurnBlock): boolean {
+export function isThinking({ blockType }: Pick<TurnBlock, "blockType">): boolean {
   return blockType === "thinking" || blockType === "redacted_thinking";
 }
 

@@ -12,7 +12,8 @@ export const MODEL_ERROR_KINDS = {
   /** The request exceeds the API's size limit or the model's context. */
   too_large: { code: "too_large", retryable: false },
   /**
-   * Something before a thinking block has changed. The API accepts the block only if everything before it is unchanged.
+   * Something before a thinking block has changed, or another account or server wrote the block. The API accepts the
+   * block only from where it was written, and only if everything before it is unchanged.
    */
   unbound_thinking: { code: "invalid_state", retryable: false },
   /** The API cannot read a picture or document, or the request contains too many. */
@@ -28,6 +29,20 @@ export const MODEL_ERROR_KINDS = {
 } as const satisfies Record<string, { code: ErrorCode; retryable: boolean }>;
 
 export type ModelErrorKind = keyof typeof MODEL_ERROR_KINDS;
+
+/** Failures that are caused by the request. Another model would most likely refuse it, too. */
+const ABOUT_THE_REQUEST: ReadonlySet<ModelErrorKind> = new Set([
+  "invalid_request",
+  "too_large",
+  "unbound_thinking",
+  "refused_media",
+  "endless_stream",
+]);
+
+/** Whether another model may answer the same request. */
+export function mayAnswerElsewhere(error: unknown): error is ModelError {
+  return error instanceof ModelError && !ABOUT_THE_REQUEST.has(error.kind);
+}
 
 const ABOUT_THE_ACCOUNT: readonly ModelErrorKind[] = ["authentication", "permission", "billing", "not_found"];
 
@@ -65,6 +80,7 @@ interface ModelErrorDetails extends ErrorOptions {
   readonly retryable?: boolean | undefined;
   readonly refusedTool?: RefusedTool | undefined;
   readonly apiMessage?: string | undefined;
+  readonly hasSuccessor?: boolean;
 }
 
 /** The tool that makes the API refuse a whole request. */
@@ -92,6 +108,8 @@ export class ModelError extends AppError {
    * conversation, only the path that it begins with, such as `messages.2.content.0`.
    */
   readonly apiMessage: string | undefined;
+  /** Whether another model of the agent's list can continue the answer that was cut off. */
+  readonly hasSuccessor: boolean;
 
   constructor(kind: ModelErrorKind, details: ModelErrorDetails = {}) {
     const status = details.status === undefined ? "" : ` (HTTP ${details.status})`;
@@ -107,6 +125,7 @@ export class ModelError extends AppError {
     this.retryAfterMs = details.retryAfterMs;
     this.refusedTool = details.refusedTool;
     this.apiMessage = details.apiMessage;
+    this.hasSuccessor = details.hasSuccessor ?? false;
   }
 }
 
@@ -151,7 +170,7 @@ function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefi
   // changed, or a bad picture.
   if (status === 400 && /\b(?:credit balance|usage limits)\b/u.test(apiMessage ?? "")) return "billing";
   if (status === 400 && apiMessage?.includes("prompt is too long")) return "too_large";
-  if (status === 400 && apiMessage?.includes("bound to a different conversation")) return "unbound_thinking";
+  if (status === 400 && apiMessage?.includes("Invalid `signature` in `thinking` block")) return "unbound_thinking";
   if (status === 400 && /\b(?:image|pdf)/iu.test(apiMessage ?? "")) return "refused_media";
   const byStatus = status === undefined ? undefined : KIND_OF_STATUS[status];
   if (byStatus !== undefined) return byStatus;

@@ -60,6 +60,16 @@ export type BlockDelta =
  * stream ends without it, an error is thrown.
  */
 export type ModelEvent =
+  /** Only with a list of models: this one is called next. */
+  | { readonly type: "model_selected"; readonly model: string }
+  /** Only with a list of models: the selected one has failed, and the next one continues. */
+  | {
+      readonly type: "model_failed";
+      readonly model: string;
+      readonly reason: string;
+      /** Token counts of the failed call, if the API had begun to answer it, and no `message_start` reported them. */
+      readonly usage?: Usage;
+    }
   /** The call failed before its first block and is repeated after the delay. */
   | {
       readonly type: "retry";

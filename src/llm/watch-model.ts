@@ -38,14 +38,20 @@ export function watchModel(model: Model, onCall: (report: ModelCallReport) => vo
   return {
     ...model,
     async *stream(request, signal) {
+      let isSilent = false;
       try {
         for await (const event of model.stream(request, signal)) {
+          isSilent = event.type === "retry" && event.reason === ("stalled" satisfies ModelErrorKind);
           yield event;
           if (event.type === "message_stop") onCall({ model: request.model });
         }
       } catch (error) {
+        isSilent = false;
         if (isRefusal(error)) onCall({ model: request.model, refusal: toRefusal(error) });
         throw error;
+      } finally {
+        // A model that has been silent once is not called again if another one can answer.
+        if (isSilent) onCall({ model: request.model, refusal: toRefusal(new ModelError("stalled")) });
       }
     },
   };

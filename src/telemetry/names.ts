@@ -140,6 +140,7 @@ export const METRIC = {
   spentMoney: "parley.spending.money",
   budgetEvents: "parley.budget.events",
   speculations: "parley.speculations",
+  modelFallbacks: "parley.model.fallbacks",
   hooks: "parley.hooks",
   webhooks: "parley.webhooks",
 } as const;

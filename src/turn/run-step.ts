@@ -32,6 +32,8 @@ export interface StepEnd {
   readonly stopReason: StopReason | undefined;
   /** The call's tokens. If the call was cut off, the last figures received. */
   readonly usage: Usage | undefined;
+  /** The model that was called last, if there is a list of models. */
+  readonly model?: string;
   /** How many tokens the request had. Absent if no response arrived. */
   readonly promptTokens?: number;
   readonly containerId?: string;
@@ -61,6 +63,10 @@ export async function* runStep(
       signal.throwIfAborted();
       switch (event.type) {
         case "retry":
+        case "model_failed":
+          break;
+        case "model_selected":
+          end = { ...end, model: event.model };
           break;
         case "message_start":
           end = { ...end, usage: event.usage, promptTokens: promptOf(event.usage) };

@@ -6,7 +6,7 @@ import type { ShownContext, ClientToolDefinition, TurnRecord } from "../conversa
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { incrementalFlatMap } from "../lib/incremental-flat-map.ts";
 import { asText, isRecord } from "../lib/json.ts";
-import type { ModelErrorKind } from "../llm/model-error.ts";
+import { ModelError, type ModelErrorKind } from "../llm/model-error.ts";
 import { addUsage, NO_USAGE, type StopReason, type Usage } from "../llm/model-event.ts";
 import { StepToolUses, type ToolRunner } from "./step-tool-uses.ts";
 import { runStep, toToolUse, type StepDependencies, type StepEnd, type StepRequest } from "./run-step.ts";
@@ -60,7 +60,7 @@ export async function* runTurn(
   const progress: Progress = { usage: NO_USAGE, stopReason: undefined };
   const { turns: past, context, summary } = turns.shown;
   yield { type: "turn_start", model: deps.model };
-  let end: Omit<TurnEnd, "usage" | "stopReason">;
+  let end: Pick<TurnEnd, "state" | "error">;
   try {
     yield* runSteps(turns, { deps, progress }, signal);
     end = { state: "completed", error: undefined };
@@ -80,6 +80,7 @@ const isRefusal = (error: AppError | undefined) => error?.code === "too_large" |
 
 interface Progress {
   usage: Usage;
+  model?: string;
   stopReason: TurnEnd["stopReason"];
 }
 
@@ -107,6 +108,7 @@ async function* runSteps(
       progress.usage = addUsage(progress.usage, end.usage);
       yield { type: "usage", step, usage: end.usage };
     }
+    if (end.model !== undefined) progress.model = end.model;
     progress.stopReason = end.stopReason;
     if (uses.count > 0) {
       yield* uses.answerAll(draft, refusalOf(end, isLast, signal));
@@ -115,6 +117,10 @@ async function* runSteps(
       if (uses.endsTurn) return;
     }
     if (dropRejected(end, shown, draft)) continue;
+    if (hasSuccessor(end) && !isLast) {
+      await draft.durable();
+      continue;
+    }
     if (end.error) throw end.error.reason;
     signal.throwIfAborted();
     switch (nextAfter(end.stopReason, uses.count > 0, retries)) {
@@ -204,6 +210,11 @@ function isTooLong({ error }: StepEnd): boolean {
 function isOfKind({ error }: StepEnd, ...kinds: readonly ModelErrorKind[]): boolean {
   const reason = error?.reason;
   return reason instanceof AppError && "kind" in reason && kinds.some((kind) => kind === reason.kind);
+}
+
+/** Whether the answer was cut off because a model failed, and the next model of the agent's list can continue it. */
+function hasSuccessor({ error }: StepEnd): boolean {
+  return error?.reason instanceof ModelError && error.reason.hasSuccessor;
 }
 
 /** Adds the missing results of a resumed turn, in call order. */

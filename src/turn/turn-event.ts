@@ -11,6 +11,8 @@ export interface TurnEnd {
   readonly stopReason: StopReason | "step_limit" | undefined;
   /** The sum over all model calls of the turn. */
   readonly usage: Usage;
+  /** The model that made the last call, if there is a list of models. */
+  readonly model?: string;
   readonly error: AppError | undefined;
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ContinueConversation } from "../agent/agent-session.ts";
-import { agentFields, modelFields, rulesSchema } from "../agent/agent-fields.ts";
+import { agentFields, rulesSchema } from "../agent/agent-fields.ts";
+import { modelSchema } from "../agent/model-fields.ts";
 import { representationSchema } from "../telemetry/representation/representation.ts";
 import { mcpServersSchema } from "../tool/mcp/mcp-config.ts";
 import { voiceSchema } from "../voice/voice-settings.ts";
@@ -91,16 +92,11 @@ const stateSchema = z
 /** The fields of parley.config.ts. Unknown fields are rejected, because they are most often typos. */
 const fields = z.strictObject({
   ...agentFields,
-  model: z
-    .strictObject({
-      /** Overridden by the environment variable ANTHROPIC_MODEL. */
-      name: modelFields.name.default("claude-sonnet-5-5"),
-      maxTokens: modelFields.maxTokens.default(4096),
-      thinking: modelFields.thinking.optional(),
-      serverTools: modelFields.serverTools.default([]),
-      effort: modelFields.effort.optional(),
-    })
-    .prefault({}),
+  /**
+   * The model that answers, or a list: if a model fails, the next one continues. The name of the first is overridden by
+   * the environment variable ANTHROPIC_MODEL.
+   */
+  model: modelSchema.prefault({}),
   /** The folder of server tools, relative to the working directory. */
   toolsFolder: z.string().min(1).default("tools"),
   /** The folder of additional agents, relative to the working directory. It need not exist (docs/agents.md). */

@@ -21,7 +21,7 @@ import type { Config } from "./config.ts";
 import { type Definitions, openDefinitions, type ToDev } from "./definitions/definitions.ts";
 import { databasePlace, withoutPassword } from "./settings/database-url.ts";
 import type { Logger } from "./logger.ts";
-import { missingPrices, missingSettings } from "./settings/missing-settings.ts";
+import { missingKeys, missingPrices, missingSettings, modelsOf } from "./settings/missing-settings.ts";
 import { checkSecrets } from "./settings/public-secrets.ts";
 import { startRetention } from "./retention.ts";
 import { startAgentsLog } from "../livekit/job-processes.ts";
@@ -243,11 +243,15 @@ async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: Sta
     const { agents, tools } = definitions;
     const known = { config, prefixes, tools, namesInFolder: await toolNamesIn(config.toolsFolder) };
     checkAgents(agents, known);
-    const unpriced = missingPrices(
-      config,
-      [...agents.values()].map(({ model }) => model?.name),
-    );
-    if (unpriced.length > 0) throw new AppError("invalid_config", `Required but not set:\n${unpriced.join("\n")}`);
+    const models = [...agents.values()].flatMap(modelsOf);
+    const lacking = [
+      ...missingPrices(
+        config,
+        models.map(({ name }) => name),
+      ),
+      ...missingKeys([...modelsOf(config), ...models], process.env),
+    ];
+    if (lacking.length > 0) throw new AppError("invalid_config", `Required but not set:\n${lacking.join("\n")}`);
     for (const problem of patternsWithoutTool(agents, known)) {
       logger.warn({ problem }, "glob or permission rule matches no server tool");
     }

@@ -43,6 +43,8 @@ test.each(pages)("the environment variables that %s mentions are in .env.example
     "PARLEY_RECORD",
     "PARLEY_JUDGE_MODEL",
     "LIVEKIT_TOKEN",
+    // The example of a key whose name an author chooses.
+    "GATEWAY_KEY",
     "PICTURES",
     "TURNS",
     "PAUSE_MS",

@@ -71,7 +71,10 @@ function emittedBy({ spans: all, metrics, logs }: OtlpReceiver): Emitted {
   };
 }
 
-/** Runs a text session that triggers everything except what needs a voice, a spent budget, a hook or a webhook. */
+/**
+ * Runs a text session that triggers everything except what needs a voice, a second model, a spent budget, a hook or a
+ * webhook.
+ */
 async function talkInText(names: string): Promise<Emitted> {
   await using talk = await TelemetryAgent.start({
     env: {
@@ -145,13 +148,17 @@ async function talkByVoice(): Promise<Emitted> {
   return emittedBy(receiver);
 }
 
-/** A session whose first step uses up its budget. */
+/** A session whose first model fails, and whose first step uses up its budget. */
 async function talkOverBudget(): Promise<Emitted> {
   const prices = { "claude-test": { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 } };
-  await using talk = await TelemetryAgent.start({ policy: { budget: { session: { tokens: 1 } }, prices } });
+  const model = [{}, { name: "claude-test" }] as const;
+  await using talk = await TelemetryAgent.start({
+    policy: { budget: { session: { tokens: 1 } }, prices },
+    agent: { model },
+  });
   const { agent, receiver } = talk;
   const user = await agent.client("user");
-  agent.model.script([reply([text("Hello.")])]);
+  agent.model.script([httpError(401), reply([text("Hello.")])]);
   await user.answerTo(await user.say("Hi"));
   await user.answerTo(await user.say("Go on"));
   await talk.closeTelemetry();

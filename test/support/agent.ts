@@ -19,7 +19,7 @@ import { type LiveTools, type ServerTool, toServerTool } from "../../src/tool/se
 import type { Speech } from "../../src/voice/providers/speech-choice.ts";
 import { type VoiceSettings, voiceSchema } from "../../src/voice/voice-settings.ts";
 import type { ConfigFileValues } from "../../src/worker/config-file.ts";
-import { serveAgent } from "../../src/worker/job/serve-agents.ts";
+import { type ModelPlace, serveAgent } from "../../src/worker/job/serve-agents.ts";
 import type { JobSession } from "../../src/worker/job/job-session.ts";
 import { openJobSession } from "../../src/worker/job/open-job-session.ts";
 import type { SessionPolicy } from "../../src/session/session-policy.ts";
@@ -159,17 +159,20 @@ export class TestAgent implements AsyncDisposable {
     this.#options.prepareRoom?.(room);
     this.#room = room;
     const sql = connect(this.database?.url ?? this.databaseUrl);
-    const model = createModel({
-      apiKey: "test",
-      baseUrl: this.#options.modelUrl ?? this.model.url,
-      idleTimeoutMs: modelIdleTimeoutMs,
-      retryBudgetMs,
-      betas: [...(policy.context?.inlineTools === true ? [INLINE_TOOLS] : []), ...betasOf(edits)],
-    });
+    const clientAt = ({ baseUrl = this.#options.modelUrl ?? this.model.url }: ModelPlace) =>
+      createModel({
+        apiKey: "test",
+        baseUrl,
+        idleTimeoutMs: modelIdleTimeoutMs,
+        retryBudgetMs,
+        betas: [...(policy.context?.inlineTools === true ? [INLINE_TOOLS] : []), ...betasOf(edits)],
+      });
+    const model = clientAt({});
     const { agent = {}, agents = {}, serverTools = [], effort } = this.#options;
     const base = { name: "claude-test", maxTokens: 1_024, serverTools: [...serverTools] as never[] };
     const serving = {
       client: model,
+      clientAt,
       model: { ...base, ...(effort && { effort }) },
       inlineTools: policy.context?.inlineTools ?? false,
       edits,

@@ -22,10 +22,12 @@ const MODEL_WITHIN_MS = 5_000;
  * Checks LiveKit, PostgreSQL, the model and speech: whether each one responds, or can be started by `parley start`.
  */
 export async function checkServices(config: Config): Promise<Finding[]> {
+  const fallbacks = (config.model.fallbacks ?? []).map((model) => askAboutModel(config, model));
   return Promise.all([
     checkLivekit(config),
     checkDatabase(config),
     checkModel(config),
+    ...fallbacks,
     checkListening(config),
     checkVoice(config),
   ]);
@@ -72,22 +74,25 @@ async function checkDatabase({ databaseUrl }: Config): Promise<Finding> {
 }
 
 async function checkModel(config: Config): Promise<Finding> {
-  if (hasModel(config)) return askAboutModel(config);
+  if (hasModel(config)) return askAboutModel(config, config.model);
   return note("model: a scripted one answers", "for Claude, set ANTHROPIC_API_KEY");
 }
 
 /**
  * Asks the API, free of charge, whether it knows the model. Some other implementations of the API cannot answer this.
  */
-async function askAboutModel(config: Config): Promise<Finding> {
-  const { name } = config.model;
-  const { anthropicApiKey: apiKey = "", anthropicBaseUrl: url = ANTHROPIC } = config;
+async function askAboutModel(config: Config, { name, baseUrl, key }: Config["model"]): Promise<Finding> {
+  const url = baseUrl ?? config.anthropicBaseUrl ?? ANTHROPIC;
+  const ownKey = baseUrl === undefined ? config.anthropicApiKey : undefined;
+  const apiKey = (key === undefined ? ownKey : process.env[key]) ?? "";
+  const [address, keyName] =
+    baseUrl === undefined ? ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"] : ["baseUrl of the model", "key of the model"];
   try {
     const signal = AbortSignal.timeout(MODEL_WITHIN_MS);
     const { ofModel, ofMessages } = await probeApi({ apiKey, baseUrl: url }, { model: name, signal });
     if (ofModel === 200) return ok(`model: ${name}, and its key is accepted`);
     if (ofModel === 401 || ofModel === 403)
-      return missing(`model: ${url} rejects the key (${ofModel})`, "set ANTHROPIC_API_KEY to a valid key");
+      return missing(`model: ${url} rejects the key (${ofModel})`, `set ${key ?? keyName} to a valid key`);
     if (ofModel === 404 && url === ANTHROPIC)
       return missing(
         `model: the API has no model ${name}`,
@@ -96,11 +101,11 @@ async function askAboutModel(config: Config): Promise<Finding> {
     if (ofMessages === 404)
       return missing(
         `model: ${url}/v1/messages does not exist (404)`,
-        "correct ANTHROPIC_BASE_URL: /v1/messages is added to it",
+        `correct ${address}: /v1/messages is added to it`,
       );
     return ok(`model: ${name} (${url} does not say whether it exists)`);
   } catch (error) {
-    return missing(`model: ${url} does not answer: ${messageOf(error)}`, "go online, or correct ANTHROPIC_BASE_URL");
+    return missing(`model: ${url} does not answer: ${messageOf(error)}`, `go online, or correct ${address}`);
   }
 }
 

@@ -9,7 +9,7 @@ import { checkAgents, patternsWithoutTool } from "../../worker/settings/check-ag
 import { checkPorts } from "../../worker/settings/check-ports.ts";
 import { unsetSpeech } from "../../worker/settings/default-speech.ts";
 import { loadConfig } from "../../worker/settings/load-config.ts";
-import { missingPrices, missingSettings } from "../../worker/settings/missing-settings.ts";
+import { missingKeys, missingPrices, missingSettings, modelsOf } from "../../worker/settings/missing-settings.ts";
 import { checkMcpServers } from "./check-mcp.ts";
 import { checkServices } from "./check-services.ts";
 import { type Finding, messageOf, missing, note, ok } from "./finding.ts";
@@ -33,7 +33,11 @@ export async function diagnose({ isWorkerOnly }: DoctorOptions): Promise<Finding
     const remedy = `correct it, or make a complete agent (${HOW_TO_CREATE}). Then run the doctor again: it stopped here`;
     return [missing(messageOf(error), remedy)];
   }
-  const unset = [...missingSettings(config, isWorkerOnly, !isWorkerOnly), ...missingSpeech(config.speech)];
+  const unset = [
+    ...missingSettings(config, isWorkerOnly, !isWorkerOnly),
+    ...missingKeys(modelsOf(config), process.env),
+    ...missingSpeech(config.speech),
+  ];
   return [
     ok("the config file and the environment"),
     ...(await checkVariables(".env", process.env)).map((problem) =>
@@ -60,6 +64,8 @@ async function checkDefinitions(config: Config): Promise<Finding[]> {
     checkAgents(agents, known);
     const models = [...agents.values()].map(({ model }) => model?.name);
     found.push(...missingPrices(config, models).map((line) => missing(line, "set it")));
+    for (const line of missingKeys([...agents.values()].flatMap(modelsOf), process.env))
+      found.push(missing(`not set: ${line}`, "set it in .env or in the environment"));
     if (agents.size > 0) found.push(ok(`further agents: ${[...agents.keys()].join(", ")}`));
     const unused = patternsWithoutTool(agents, known);
     return [...found, ...unused.map((problem) => note(problem, "correct it, unless clients announce that tool"))];

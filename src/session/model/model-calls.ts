@@ -45,6 +45,7 @@ export interface ModelCallsOptions {
   readonly telemetry: {
     readonly observeChat: ChatObserver;
     readonly recordPreemptiveGeneration: (end: "adopted" | "void") => void;
+    readonly recordModelFallback: (model: string, reason: string) => void;
   };
   readonly voice?: Pick<VoicePort, "prepare"> | undefined;
   readonly participants: { readonly get: (identity: string) => { readonly language: string | undefined } | undefined };
@@ -67,16 +68,17 @@ export interface ModelCallsOptions {
  * 3. the preemptive answer, if its request was identical; otherwise
  * 4. the media that the history refers to
  * 5. the budget: once it is used up, no call is made; every call made is counted
- * 6. the current agent's model; a tool that its API rejects is dropped, and the call repeated (`createOpenStream`)
- * 7. the observer, which sees each attempt
- * 8. the hook `onAnswer`, which may change what the model writes. It isn't called for preemptive answers until a turn
+ * 6. the models of the current agent: if one fails, the next one makes the call (`FallbackModels`)
+ * 7. the model; a tool that its API rejects is dropped, and the call repeated (`createOpenStream`)
+ * 8. the observer, which sees each attempt
+ * 9. the hook `onAnswer`, which may change what the model writes. It isn't called for preemptive answers until a turn
  *    uses them
  */
 export class ModelCalls {
   readonly #options: ModelCallsOptions;
   readonly #shown: () => ContextWindow;
   readonly #speculations: PreemptiveGeneration | undefined;
-  /** Runs stages 4 to 7 of a model call. */
+  /** Runs stages 4 to 8 of a model call. */
   readonly #openStream: OpenStream;
 
   /** @param shown returns the context window */
@@ -86,7 +88,7 @@ export class ModelCalls {
     const { policy, telemetry, spending, agents, openStream } = options;
     if (policy.speculates)
       this.#speculations = new PreemptiveGeneration((end) => telemetry.recordPreemptiveGeneration(end));
-    const limited = spending.limited(openStream, () => agents?.current.model ?? policy.model);
+    const limited = spending.limited(this.#withMetric(openStream), () => agents?.current.model ?? policy.model);
     this.#openStream = this.#withMedia(limited);
   }
 
@@ -135,7 +137,7 @@ export class ModelCalls {
     this.#speculations.begin(streamRequest, { openStream: this.#openStream, language, prepare });
   }
 
-  /** Runs stages 3 to 7 of a turn's model call. */
+  /** Runs stages 3 to 8 of a turn's model call. */
   #open(request: StreamRequest, aborted: AbortSignal): AsyncIterable<ModelEvent> {
     const { observeChat } = this.#options.telemetry;
     const held = this.#speculations?.take(request);
@@ -178,6 +180,16 @@ export class ModelCalls {
       offer.onRefusedTool(tool, field);
     };
     return { ...offer, onRefusedTool };
+  }
+
+  #withMetric(openStream: OpenStream): OpenStream {
+    const { telemetry } = this.#options;
+    return async function* openCounted(request, signal) {
+      for await (const event of openStream(request, signal)) {
+        if (event.type === "model_failed") telemetry.recordModelFallback(event.model, event.reason);
+        yield event;
+      }
+    };
   }
 
   /** Adds the media that the history refers to. Waits only if there are any. */

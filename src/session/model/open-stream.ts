@@ -37,8 +37,15 @@ export type OpenStream = (
  */
 export type CountTokens = (request: StepRequest & OfSession, signal: AbortSignal) => Promise<number | undefined>;
 
+export interface ModelServerAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
 type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools" | "edits"> & {
   readonly instructions?: string;
+  /** Where the model is called, for telemetry. @defaultValue the address of the worker's own model */
+  readonly server?: ModelServerAddress;
   /** Whether temporary tools are declared in the history instead of the request's tool list. @defaultValue false */
   readonly inlineTools?: boolean;
 };
@@ -69,7 +76,7 @@ const MAX_REFUSALS = 8;
 export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
   return ({ observe, onRefusedTool, tools, ...step }, signal) => {
     const { history } = step;
-    const { serverTools = [] } = fixed;
+    const { serverTools = [], server } = fixed;
     const { instructions = fixed.instructions ?? "" } = step;
     const ask: Ask = (offered, refused) => {
       const input = {
@@ -79,10 +86,8 @@ export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
       };
       const request = toRequest(fixed, input, offered);
       const stream = model.stream(request, signal);
-      return {
-        request,
-        stream: observe ? observe({ request, history, instructions, tools: offered, serverTools }, stream) : stream,
-      };
+      const call = { request, history, instructions, tools: offered, serverTools, ...(server && { server }) };
+      return { request, stream: observe ? observe(call, stream) : stream };
     };
     return withoutRefused({ tools: visible(fixed, tools), onRefusedTool }, ask);
   };
@@ -208,6 +213,8 @@ export interface ChatCall {
   readonly tools: readonly OfferedTool[];
   /** Anthropic's server tools, in the API's format. */
   readonly serverTools: readonly JsonObject[];
+  /** Where the model is called, if not at the address of the worker's own model. */
+  readonly server?: ModelServerAddress;
 }
 
 /** Observes the events of a model call. Must pass every event on. */

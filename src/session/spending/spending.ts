@@ -92,12 +92,14 @@ export class Spending {
    * begins, so that with a budget, they are stored even if the worker is killed later. The answer's tokens are counted
    * at its end. If the call is retried, each attempt counts.
    */
-  async *counted(stream: AsyncIterable<ModelEvent>, of: Counted): AsyncGenerator<ModelEvent, void, undefined> {
+  async *counted(stream: AsyncIterable<ModelEvent>, by: Counted): AsyncGenerator<ModelEvent, void, undefined> {
+    let of = by;
     let known = NO_USAGE;
     let streamedBytes = 0;
     try {
       for await (const event of stream) {
-        if (event.type === "retry" && event.usage) this.#add(of, event.usage, 1);
+        if (event.type === "model_selected") of = { ...of, model: event.model };
+        if ((event.type === "retry" || event.type === "model_failed") && event.usage) this.#add(of, event.usage, 1);
         if (event.type === "message_start") {
           this.#add(of, event.usage, 1);
           known = event.usage;

@@ -34,7 +34,7 @@ export class ChatTrace {
   constructor(telemetry: Telemetry, turn: TurnTrace, call: ChatCall) {
     this.#telemetry = telemetry;
     const { model } = call.request;
-    const { address, port } = telemetry.server;
+    const { address, port } = call.server ?? telemetry.server;
     this.#identity = {
       [ATTR.operation]: OPERATION.chat,
       [ATTR.provider]: "anthropic",
@@ -75,6 +75,10 @@ export class ChatTrace {
       case "block_stop":
         this.#content.add(event.block);
         return this.#serverTools.watch(event.block);
+      case "model_selected":
+      case "model_failed":
+        // Each model's call has its own span.
+        return;
       case "message_stop":
         this.#usage = event.usage;
         this.#stopReason = event.stopReason;

@@ -194,6 +194,11 @@ export class SessionTelemetry {
     quietly(() => this.#telemetry.instruments.speculations.add(1, { [PARLEY.speculationEnd]: end }));
   }
 
+  recordModelFallback(model: string, reason: string): void {
+    const attributes = { [ATTR.requestModel]: model, [ATTR.errorType]: reason };
+    quietly(() => this.#telemetry.instruments.modelFallbacks.add(1, attributes));
+  }
+
   recordHook(name: string, end: "done" | "failed" | "late"): void {
     quietly(() => this.#telemetry.instruments.hooks.add(1, { [PARLEY.hook]: name, [PARLEY.hookEnd]: end }));
   }

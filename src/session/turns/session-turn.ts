@@ -262,7 +262,7 @@ class SessionTurn {
         errorCode: error?.code,
         errorMessage: error?.message,
         usage: { ...usage },
-        model: this.#dependencies?.model,
+        model: event.model ?? this.#dependencies?.model,
         timings,
         context: shown.context,
         ...(spoken && { lastStanza: outbox.lastStanza }),

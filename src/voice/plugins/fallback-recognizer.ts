@@ -1,7 +1,7 @@
 import { stt } from "@livekit/agents";
+import { FallbackOrder } from "../../agent/fallback-order.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { namedError, pluginName } from "../providers/plugin-error.ts";
-import { PluginOrder } from "./plugin-order.ts";
 
 /** How long a recognizer may take for an utterance if another one can replace it. */
 const LIMIT_MS = 3_000;
@@ -9,14 +9,14 @@ const LIMIT_MS = 3_000;
 /** Asks the first recognizer of a list that works. For recognizers that are called once per utterance. */
 export class FallbackRecognizer extends stt.STT {
   readonly label: string;
-  readonly #order: PluginOrder<stt.STT>;
+  readonly #order: FallbackOrder<stt.STT>;
   readonly #onFailed: (error: unknown) => void;
 
   /** @param onFailed called when another recognizer is asked */
   constructor(recognizers: readonly [stt.STT, ...stt.STT[]], onFailed: (error: unknown) => void) {
     super(recognizers[0].capabilities);
     this.label = recognizers.map(pluginName).join(", ");
-    this.#order = new PluginOrder(recognizers);
+    this.#order = new FallbackOrder(recognizers);
     this.#onFailed = onFailed;
   }
 

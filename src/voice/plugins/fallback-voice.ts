@@ -1,6 +1,6 @@
 import type { AudioFrame } from "@livekit/rtc-node";
+import { FallbackOrder } from "../../agent/fallback-order.ts";
 import { piecesOf, type SpeakOptions, type Synthesizer } from "../providers/synthesizer.ts";
-import { PluginOrder } from "./plugin-order.ts";
 
 /**
  * Speaks with the first voice of a list that works. If a voice fails before a sentence's first sound, the next one
@@ -8,12 +8,12 @@ import { PluginOrder } from "./plugin-order.ts";
  * which waits forever for a voice that gets stuck.
  */
 export class FallbackVoice implements Synthesizer {
-  readonly #order: PluginOrder<Synthesizer>;
+  readonly #order: FallbackOrder<Synthesizer>;
   readonly #onFailed: (error: unknown) => void;
 
   /** @param onFailed called when another voice continues */
   constructor(voices: readonly Synthesizer[], onFailed: (error: unknown) => void) {
-    this.#order = new PluginOrder(voices);
+    this.#order = new FallbackOrder(voices);
     this.#onFailed = onFailed;
   }
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { stt } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
+import { FallbackOrder } from "../../agent/fallback-order.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { handled } from "../../livekit/handled-stream.ts";
 import { pluginName } from "../providers/plugin-error.ts";
-import { PluginOrder } from "./plugin-order.ts";
 
 const CONNECT = { maxRetry: 1, retryIntervalMs: 250, timeoutMs: 5_000 } as const;
 /** The wait before a failed recognizer is opened again doubles between these limits. */
@@ -20,14 +20,14 @@ const REPLAYED_SECONDS = 15;
  */
 export class SteadyRecognizer extends stt.STT {
   readonly label: string;
-  readonly order: PluginOrder<stt.STT>;
+  readonly order: FallbackOrder<stt.STT>;
   /** The recognizer that is listening, or was the last to listen. */
   listening: stt.STT;
 
   constructor(recognizers: readonly [stt.STT, ...stt.STT[]]) {
     super({ ...recognizers[0].capabilities, streaming: true });
     this.label = recognizers.map(pluginName).join(", ");
-    this.order = new PluginOrder(recognizers);
+    this.order = new FallbackOrder(recognizers);
     this.listening = recognizers[0];
   }
 

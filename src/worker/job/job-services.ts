@@ -26,6 +26,7 @@ import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { openLogOutput } from "../terminal/log-output.ts";
 import { builtInTools } from "./built-in-tools.ts";
 import { isHosted, sendToWorker } from "./host-messages.ts";
+import { serverOf } from "./serve-agents.ts";
 import { createSessionModel } from "./session-model.ts";
 import { openModel } from "../../voice/providers/embedded/open-model.ts";
 import { judgesTurnEnds } from "../settings/turn-ends.ts";
@@ -100,7 +101,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const mcp = connectMcpServers({ servers: config.mcpServers, own: ownTools(), logger, onListed: warnOfMissing });
   const { redefineAgents, ...model } = createSessionModel(
     config,
-    { apiKey, baseUrl, onCall: reporterOf(logger) },
+    { apiKey, baseUrl, env, onCall: reporterOf(logger) },
     definitions.agents,
   );
   // A reload is not logged here, because the main process logs what was loaded and what failed to load.
@@ -153,10 +154,4 @@ function warnOnce(logger: Logger): (problems: readonly string[]) => void {
       logger.warn({ problem }, "name, glob or permission rule matches no MCP tool");
     }
   };
-}
-
-/** Returns the address of the model API, for spans. */
-function serverOf(baseUrl = "https://api.anthropic.com"): { address: string; port: number } {
-  const { hostname, port, protocol } = new URL(baseUrl);
-  return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };
 }

@@ -1,15 +1,23 @@
 import { agentFields, agentSchema, type AgentSettings, BUILT_IN_TOOLS } from "../../agent/agent-fields.ts";
 import { DEFAULT_AGENT } from "../../agent/load-agents.ts";
+import type { ModelSettings } from "../../agent/model-fields.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Model } from "../../llm/stream-message.ts";
 import { matchPattern } from "../../permission/match-pattern.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
-import { createCountTokens, createOpenStream } from "../../session/model/open-stream.ts";
+import { FallbackModels, type ListedModel } from "../../session/model/fallback-models.ts";
+import { createCountTokens, createOpenStream, type ModelServerAddress } from "../../session/model/open-stream.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 
+/** Where a model is called, and with which key. */
+export type ModelPlace = Pick<ModelSettings, "baseUrl" | "key">;
+
 interface Serving {
+  /** Calls the worker's own model. */
   readonly client: Model;
+  /** Returns a client for a model with a place of its own. @defaultValue `client` */
+  readonly clientAt?: (place: ModelPlace) => Model;
   /** The `model` of parley.config.ts. */
   readonly model: ConfigFileValues["model"];
   /** @defaultValue false */
@@ -32,28 +40,62 @@ export function serveDefaultAgent(config: DefaultAgentFields, serving: Serving):
 }
 
 export function serveAgent(name: string, settings: AgentSettings, serving: Serving): ServedAgent {
-  const { client, model: base, inlineTools = false, edits = [] } = serving;
   const { tools: patterns, model: own, names = [usualName(name)], ...rest } = settings;
-  const { name: model, maxTokens, thinking, effort, serverTools } = { ...base, ...own };
+  // The key of parley.config.ts is meant for the address there.
+  const hasOwnPlace = own.baseUrl !== undefined || own.key !== undefined;
+  const place = hasOwnPlace ? { baseUrl: undefined, key: undefined } : {};
+  const { fallbacks = [], ...first } = { ...serving.model, ...place, ...own };
+  const { serverTools } = first;
+  const model = toListedModel(first, serving);
+  const models =
+    fallbacks.length === 0
+      ? model
+      : new FallbackModels([model, ...fallbacks.map((each) => toListedModel(each, serving))]);
+  return {
+    ...rest,
+    name,
+    names,
+    model: model.name,
+    openStream: models.openStream,
+    countTokens: models.countTokens,
+    serverToolBytes: Buffer.byteLength(JSON.stringify(serverTools)),
+    mayUse: (tool) => !patterns || BUILT_IN_TOOLS.includes(tool) || patterns.some((each) => matchPattern(each, tool)),
+  };
+}
+
+function toListedModel(settings: ModelSettings, serving: Serving): ListedModel {
+  const { name, maxTokens, thinking, effort, serverTools, baseUrl, key } = settings;
+  const { inlineTools = false, edits = [], clientAt } = serving;
+  const hasPlace = baseUrl !== undefined || key !== undefined;
+  const client = hasPlace && clientAt ? clientAt(settings) : serving.client;
   const fixed = {
-    model,
+    model: name,
     maxTokens,
     inlineTools,
     edits: edits.map((edit) => cleanJson(edit) as JsonObject),
     serverTools: serverTools.map((tool) => cleanJson(tool) as JsonObject),
     ...(thinking !== undefined && { thinking: toThinking(thinking) }),
     ...(effort !== undefined && { effort }),
+    ...(baseUrl !== undefined && { server: serverOf(baseUrl) }),
   };
   return {
-    ...rest,
     name,
-    names,
-    model,
+    label: labelOf(name, settings),
     openStream: createOpenStream(client, fixed),
     countTokens: createCountTokens(client, fixed),
-    serverToolBytes: Buffer.byteLength(JSON.stringify(serverTools)),
-    mayUse: (tool) => !patterns || BUILT_IN_TOOLS.includes(tool) || patterns.some((each) => matchPattern(each, tool)),
   };
+}
+
+/** Returns a model's name, with its address and the name of its key if it has its own: `claude-sonnet-5-5 (gw.example)`. */
+export function labelOf(name: string, { baseUrl, key }: ModelPlace): string {
+  const place = [...(baseUrl === undefined ? [] : [new URL(baseUrl).host]), ...(key === undefined ? [] : [key])];
+  return place.length === 0 ? name : `${name} (${place.join(", ")})`;
+}
+
+/** Returns the address of a model API, for spans. */
+export function serverOf(baseUrl = "https://api.anthropic.com"): ModelServerAddress {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };
 }
 
 function usualName(name: string): string {

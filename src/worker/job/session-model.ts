@@ -1,12 +1,12 @@
 import type { AgentSettings } from "../../agent/agent-fields.ts";
-import { createModel } from "../../llm/stream-message.ts";
+import { createModel, type Model } from "../../llm/stream-message.ts";
 import { type ModelCallReport, watchModel } from "../../llm/watch-model.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
 import { createSummaryModel } from "../../session/context/summarizer.ts";
 import type { SummaryModel } from "../../session/context/summarizer.ts";
 import { betasOf, INLINE_TOOLS } from "../../session/model/open-stream.ts";
 import type { ConfigFileValues } from "../config-file.ts";
-import { serveAgent, serveDefaultAgent } from "./serve-agents.ts";
+import { labelOf, type ModelPlace, serveAgent, serveDefaultAgent } from "./serve-agents.ts";
 
 interface SessionModel {
   /** All agents by name, including the default one. The map may change. */
@@ -23,6 +23,8 @@ export interface ModelEndpoint {
   readonly apiKey: string;
   /** `undefined` means Anthropic's API. */
   readonly baseUrl: string | undefined;
+  /** Contains the keys of models with their own address or key. @defaultValue all models are called at this endpoint */
+  readonly env?: NodeJS.ProcessEnv;
   /** Called with the result of each call. @defaultValue none */
   readonly onCall?: (report: ModelCallReport) => void;
 }
@@ -36,18 +38,30 @@ type Definitions = ReadonlyMap<string, AgentSettings>;
  */
 export function createSessionModel(
   config: ConfigFileValues,
-  { apiKey, baseUrl, onCall }: ModelEndpoint,
+  own: ModelEndpoint,
   definitions: Definitions = new Map(),
 ): SessionModel {
   const { summaryModel, inlineTools, edits } = config.context;
-  const model = createModel({
-    apiKey,
-    idleTimeoutMs: config.modelIdleTimeoutMs,
-    ...(baseUrl !== undefined && { baseUrl }),
-    betas: [...(inlineTools ? [INLINE_TOOLS] : []), ...betasOf(edits)],
-  });
-  const client = onCall ? watchModel(model, onCall) : model;
-  const serving = { client, model: config.model, inlineTools, edits };
+  const clients = new Map<string, Model>();
+  const clientAt = (asked: ModelPlace) => {
+    const place = own.env ? asked : {};
+    const { baseUrl = own.baseUrl, key } = place;
+    const id = JSON.stringify([place.baseUrl, key]);
+    const known = clients.get(id);
+    if (known) return known;
+    const apiKey = keyAt(place, own);
+    const model = createModel({
+      apiKey,
+      idleTimeoutMs: config.modelIdleTimeoutMs,
+      ...(baseUrl !== undefined && { baseUrl }),
+      betas: [...(inlineTools ? [INLINE_TOOLS] : []), ...betasOf(edits)],
+    });
+    const { onCall } = own;
+    const client = onCall ? watchModel(model, (report) => onCall(toReport(report, { place, apiKey }))) : model;
+    clients.set(id, client);
+    return client;
+  };
+  const serving = { client: clientAt({}), clientAt, model: config.model, inlineTools, edits };
   const { onUserTurn, onAnswer } = config;
   const inherited = { ...(onUserTurn && { onUserTurn }), ...(onAnswer && { onAnswer }) };
   const defaultAgent = serveDefaultAgent(config, serving);
@@ -63,7 +77,26 @@ export function createSessionModel(
   return {
     agents,
     defaultAgent,
-    summaryModel: summaryModel === undefined ? undefined : createSummaryModel(client, summaryModel),
+    summaryModel: summaryModel === undefined ? undefined : createSummaryModel(clientAt(config.model), summaryModel),
     redefineAgents,
   };
 }
+
+/** Names the model with its place. Removes the key, which a server may quote when it rejects it. */
+function toReport(
+  { model, refusal }: ModelCallReport,
+  { place, apiKey }: { readonly place: ModelPlace; readonly apiKey: string },
+): ModelCallReport {
+  // A shorter key may be a word.
+  const apiMessage = apiKey.length > 8 ? refusal?.apiMessage?.replaceAll(apiKey, "…") : refusal?.apiMessage;
+  return { model: labelOf(model, place), ...(refusal && { refusal: { ...refusal, apiMessage } }) };
+}
+
+/** Returns the key for a place. The worker's own key is sent only to the worker's own model. */
+function keyAt({ baseUrl, key }: ModelPlace, own: ModelEndpoint): string {
+  if (key !== undefined) return own.env?.[key] || NO_KEY;
+  return baseUrl === undefined ? own.apiKey : NO_KEY;
+}
+
+/** A server may need no key, but Anthropic's SDK requires one. */
+const NO_KEY = "none";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withoutApiPath } from "../../agent/model-fields.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { hideSecrets } from "../../lib/checks/hide-secrets.ts";
 import { toAddress } from "../../store/database/address.ts";
@@ -64,8 +65,7 @@ export const VARIABLES = {
   ANTHROPIC_BASE_URL: {
     parse: url("http:", "https:")
       .refine((value) => new URL(value).search === "" && new URL(value).hash === "")
-      // Removes the API's path, which is often copied with the address. It is added again for each request.
-      .transform((value) => value.replace(/\/(?:v1(?:\/messages)?\/?)?$/u, "")),
+      .transform(withoutApiPath),
     expected: "an http:// or https:// address without a query",
     isSecret: true,
   },

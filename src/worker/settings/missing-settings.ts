@@ -1,3 +1,4 @@
+import type { ModelSettings } from "../../agent/model-fields.ts";
 import type { Config } from "../config.ts";
 
 export const DATABASE_NEEDED = "DATABASE_URL: the address of a PostgreSQL 15 or newer";
@@ -20,7 +21,7 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
     config.webhook !== undefined &&
       config.webhook.secret === undefined &&
       "WEBHOOK_SECRET: signs the requests to WEBHOOK_URL; create one with: echo whsec_$(openssl rand -base64 32)",
-    ...missingPrices(config, [config.model.name, config.context.summaryModel]),
+    ...missingPrices(config, [...modelsOf(config).map(({ name }) => name), config.context.summaryModel]),
     !hasScripted && !hasModel(config) && "ANTHROPIC_API_KEY: a key of the model's API (or ANTHROPIC_BASE_URL)",
   ];
   return missing.filter((line) => line !== false);
@@ -43,7 +44,23 @@ export function missingPrices(
   );
 }
 
+/** Returns a line for each key of a model that the environment does not contain. */
+export function missingKeys(models: readonly Partial<ModelSettings>[], env: NodeJS.ProcessEnv): string[] {
+  const keys = models.flatMap(({ key }) => key ?? []);
+  return [...new Set(keys)].filter((key) => !env[key]).map((key) => `${key}: the key that \`model\` names`);
+}
+
+interface HasModel {
+  readonly model: Partial<ModelSettings> & { readonly fallbacks?: readonly ModelSettings[] };
+}
+
+/** Returns the models of an agent, or of the config file. */
+export function modelsOf({ model }: HasModel): readonly Partial<ModelSettings>[] {
+  return [model, ...(model.fallbacks ?? [])];
+}
+
 /** Whether a model is configured. If not, the scripted model is used, or the start fails. */
-export function hasModel(config: Pick<Config, "anthropicApiKey" | "anthropicBaseUrl">): boolean {
-  return config.anthropicApiKey !== undefined || config.anthropicBaseUrl !== undefined;
+export function hasModel(config: Pick<Config, "anthropicApiKey" | "anthropicBaseUrl" | "model">): boolean {
+  const { anthropicApiKey, anthropicBaseUrl, model } = config;
+  return [anthropicApiKey, anthropicBaseUrl, model.baseUrl, model.key].some((value) => value !== undefined);
 }

@@ -206,6 +206,21 @@ const BAD_FILES: readonly [string, string][] = [
     `export default { instructions: "x", model: { thinking: "much" } };`,
     'model.thinking: expected "adaptive" or {budgetTokens: 1024 or more}, got "much"',
   ],
+  [`export default { instructions: "x", model: [] };`, "model: expected at least one model, got []"],
+  [`export default { instructions: "x", model: "claude" };`, 'model: expected object, got "claude"'],
+  [`export default { instructions: "x", model: { nam: "a" } };`, 'model.nam: unknown field. Did you mean "name"?'],
+  [
+    `export default { instructions: "x", model: [{}, { nam: "a" }] };`,
+    'model.1.nam: unknown field. Did you mean "name"?',
+  ],
+  [
+    `export default { instructions: "x", model: [{}, { key: "sk-ant-0123456789" }] };`,
+    "model.1.key: expected the name of an environment variable, such as GATEWAY_KEY, got a string of 17 characters",
+  ],
+  [
+    `export default { instructions: "x", model: [{}, { baseUrl: "https://me:secret@gw.example" }] };`,
+    "model.1.baseUrl: expected an http:// or https:// address without a user name, a password or a query, got a string",
+  ],
   [`export default { instructions: "x", onTurnEnd: "log" };`, 'onTurnEnd: expected a function, got "log"'],
   [
     `export default { instructions: "x", onNewMessage: "drop" };`,

@@ -2,7 +2,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../../src/worker/settings/load-config.ts";
-import { missingPrices, missingSettings } from "../../../src/worker/settings/missing-settings.ts";
+import {
+  missingKeys,
+  missingPrices,
+  missingSettings,
+  modelsOf,
+} from "../../../src/worker/settings/missing-settings.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 test("a webhook address needs the secret that signs webhooks", async () => {
@@ -45,4 +50,19 @@ test("with a budget in money an agent's own model needs a price; without one, no
     'prices: the price of "claude-opus-4-8" in the config file, because budget limits money',
   ]);
   expect(missingPrices({ budget: { session: { tokens: 1 } }, prices }, models)).toEqual([]);
+});
+
+test("the keys that a list of models names are required, and with a budget in money its prices", async () => {
+  await using folder = await tempFolder();
+  const source = `export default { instructions: "x", budget: { session: { money: 1 } },
+    model: [{ name: "first" }, { name: "second", baseUrl: "https://gw.example", key: "GATEWAY_KEY" }] };`;
+  await writeFile(join(folder.path, "parley.config.ts"), source);
+  const config = await loadConfig({}, folder.path);
+
+  expect(missingSettings(config, false)).toEqual([
+    'prices: the price of "first" in the config file, because budget limits money',
+    'prices: the price of "second" in the config file, because budget limits money',
+  ]);
+  expect(missingKeys(modelsOf(config), {})).toEqual(["GATEWAY_KEY: the key that `model` names"]);
+  expect(missingKeys(modelsOf(config), { GATEWAY_KEY: "a key" })).toEqual([]);
 });
