@@ -4,6 +4,7 @@ import { Keyterms } from "../../src/speech/listen/keyterms.ts";
 import type { EmbeddedRecognizer } from "../../src/voice/providers/embedded/embedded-recognizer.ts";
 import { piecesOf, type Synthesizer } from "../../src/voice/providers/synthesizer.ts";
 
+// cspell:disable
 const NAMES = [
   ["Parley", "LiveKit", "Kubernetes", "Postgres", "Anthropic", "Moonshine", "Acme Rocket", "Sunny Hill"],
   ["Siobhan", "Nguyen", "Aoife", "Xavier", "Leilani", "Tomasz", "Ingrid", "Doctor Patel"],
@@ -11,6 +12,7 @@ const NAMES = [
   ["Zyrtec", "Ozempic", "Metoprolol", "Lisinopril", "Medicare Advantage", "Quick Pay", "Volkswagen", "Hyundai"],
   ["Gruyere", "Tiramisu", "Margherita", "Prosecco", "Gnocchi", "Ceviche", "Fjallraven", "Ikea"],
 ].flat();
+// cspell:enable
 const sentencesWith = (name: string) => [
   `I would like to order ${name} please.`,
   `Can you call ${name} tomorrow morning?`,

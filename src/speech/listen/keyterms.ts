@@ -19,7 +19,7 @@ interface Match {
 
 const WORD = /[\p{L}\p{N}]+(?:['’]\p{L}+)?/gu;
 const POSSESSIVE = /['’]s$/u;
-/** How many more words than a keyterm has may be heard instead: "tiramisu" as "to your amissu". */
+/** How many more words than a keyterm has may be heard instead: "LiveKit" as "life kit". */
 const MORE_WORDS = 2;
 /** How much of the difference between two words is that of their sounds. The rest is that of their letters. */
 const SOUND_SHARE = 0.6;
