@@ -100,9 +100,9 @@ export class SessionTurns {
    * @throws {AppError} `queue_overflow`, `unavailable`
    */
   add(turn: NewTurn | VariationRequest, { interrupts = false } = {}): void {
-    const interruptsNow = interrupts || this.#options.policy.onNewMessage === "interrupt";
-    const isCut = interruptsNow && !this.#options.calls.isBlocking;
-    const continued = isCut && !("variation" in turn) ? this.#running?.continuedBy(turn) : undefined;
+    const isCut = (interrupts || this.#options.policy.onNewMessage === "interrupt") && !this.#options.calls.isBlocking;
+    const mayContinue = isCut && !("variation" in turn) && !this.#queue.hasWaiting;
+    const continued = mayContinue ? this.#running?.continuedBy(turn) : undefined;
     if (isCut) this.#queue.abort("interrupted");
     this.#queue.add(continued ?? turn);
     this.yieldIfBlocking();

@@ -58,3 +58,22 @@ test("an answer that has called a tool stays", async () => {
   expect(shownTo(voice).join()).toContain(FIRST);
   expect(await voice.agent.calls()).toHaveLength(1);
 });
+
+test("a message that waits when a participant continues is answered, too", async () => {
+  await using voice = await VoiceAgent.start({ settings: { speculate: false } });
+  const user = await voice.speaker("user");
+  await using ann = await voice.agent.client("ann");
+  // The participant continues before the answer is heard.
+  const late = reply([text(ANSWER)], { afterMs: 8_000 });
+  voice.agent.model.script([late, reply([text("It is noon.")]), reply([text("Both.")])]);
+  voice.understand(FIRST);
+  await user.say(FIRST);
+  await expect.poll(() => voice.agent.model.requests.length, { timeout: 10_000 }).toBe(1);
+  await ann.say("What time is it?");
+  voice.understand(REST);
+
+  await user.say(REST);
+  await user.client.next("assistant_sentence", ({ text: said }) => said === "Both.", 15_000);
+
+  expect(shownTo(voice).join()).toContain("What time is it?");
+});

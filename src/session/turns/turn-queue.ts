@@ -175,10 +175,12 @@ export class TurnQueue {
 
   #next(): void {
     if (this.#current || this.#isClosed || this.#isHeld) return;
+    // A turn that replaces another one also replaces all turns that would run before it.
+    const replacing = this.#waiting.findIndex((waiting) => "replaces" in waiting && waiting.replaces);
     // Prefer the longest-waiting turn of another participant, so that one participant's many messages do not block the
     // others.
     const other = this.#waiting.findIndex((waiting) => participantOf(waiting) !== this.#last);
-    const [input] = this.#waiting.splice(Math.max(other, 0), 1);
+    const [input] = this.#waiting.splice(Math.max(replacing < 0 ? other : replacing, 0), 1);
     if (!input) return;
     this.#last = participantOf(input);
     const controller = new AbortController();

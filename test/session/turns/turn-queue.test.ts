@@ -47,6 +47,27 @@ test("participants take turns, so that one participant's many messages do not de
   expect(ran).toEqual(["eve-1", "ann-1", "eve-2", "ann-2", "eve-3"]);
 });
 
+test("a turn that replaces another one comes first, because it also replaces the turns before it", async () => {
+  const ran: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const idle = Promise.withResolvers<void>();
+  const queue = new TurnQueue(
+    async (input) => {
+      ran.push("messageId" in input ? String(input.messageId) : "");
+      await begun.promise;
+    },
+    () => idle.resolve(),
+  );
+  queue.add({ ...turn, messageId: "ann-1" });
+  queue.add({ ...turn, messageId: "ann-continues", replaces: { id: "1", messageId: "answer", position: 1 } });
+  queue.add({ ...turn, participant: "eve", messageId: "eve-1" });
+
+  begun.resolve();
+  await idle.promise;
+
+  expect(ran).toEqual(["ann-1", "ann-continues", "eve-1"]);
+});
+
 test("one participant's waiting messages leave room for the others'", () => {
   const queue = new TurnQueue(
     () => new Promise(() => {}),
