@@ -197,13 +197,14 @@ export class SessionTurns {
   /** Runs a turn. If the turn throws, its sender gets an ErrorMessage, and the next turn runs. Never rejects. */
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
     const { outbox, archive, logger } = this.#options;
+    // From now on, an utterance cannot continue the previous turn: this turn would be replaced with it.
+    this.#running = undefined;
     try {
       if ("isStale" in input && input.isStale?.()) return;
       const asked = "variation" in input ? await takeVariation(input, archive) : input;
       if (asked) await this.#runTurn(asked, signal);
     } catch (error) {
       if (!(error instanceof AppError)) logger.error({ error }, "turn failed unexpectedly");
-      this.#running = undefined;
       outbox.postError(error, participantOf(input), messageOf(input));
     }
   }

@@ -8,8 +8,8 @@ interface Timer {
 
 /**
  * Time that passes only when nothing is left to do at the present moment: a minute of timers takes a millisecond. While
- * installed, the clock replaces `setTimeout`, including that of node:timers/promises, `setInterval`, `Date.now` and
- * `performance.now`.
+ * installed, the clock replaces `setTimeout`, including that of node:timers/promises, `setInterval`,
+ * `AbortSignal.timeout`, `Date.now` and `performance.now`.
  */
 export class VirtualClock implements Disposable {
   /** Milliseconds since the epoch. */
@@ -23,6 +23,7 @@ export class VirtualClock implements Disposable {
     setInterval: globalThis.setInterval,
     clearInterval: globalThis.clearInterval,
     sleep: timers.setTimeout,
+    signalTimeout: Object.getOwnPropertyDescriptor(AbortSignal, "timeout") ?? {},
     dateNow: Object.getOwnPropertyDescriptor(Date, "now") ?? {},
   };
   #lastId = 0;
@@ -49,6 +50,11 @@ export class VirtualClock implements Disposable {
     }) as unknown as typeof setInterval;
     globalThis.clearInterval = globalThis.clearTimeout as typeof clearInterval;
     this.#takeSleep(((ms, value, options) => this.#sleep(ms, value, options)) as typeof timers.setTimeout);
+    AbortSignal.timeout = (ms) => {
+      const controller = new AbortController();
+      this.after(ms, () => controller.abort(new DOMException("It took too long", "TimeoutError")));
+      return controller.signal;
+    };
     Date.now = () => Math.floor(this.now + this.skewMs);
     performance.now = () => this.now;
   }
@@ -110,6 +116,7 @@ export class VirtualClock implements Disposable {
     globalThis.setInterval = this.#real.setInterval;
     globalThis.clearInterval = this.#real.clearInterval;
     this.#takeSleep(this.#real.sleep);
+    Object.defineProperty(AbortSignal, "timeout", this.#real.signalTimeout);
     Object.defineProperty(Date, "now", this.#real.dateNow);
     // The constructor has set an own `now`, which hides the one on the prototype.
     Reflect.deleteProperty(performance, "now");

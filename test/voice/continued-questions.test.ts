@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
+import type { OnUserTurn } from "../../src/agent/turn-hooks.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import type { Speaker } from "../support/speaker.ts";
@@ -76,4 +78,29 @@ test("a message that waits when a participant continues is answered, too", async
   await user.client.next("assistant_sentence", ({ text: said }) => said === "Both.", 15_000);
 
   expect(shownTo(voice).join()).toContain("What time is it?");
+});
+
+test("a message that is being prepared when a participant continues is answered, too", async () => {
+  const question = "What time is it?";
+  const asked = Promise.withResolvers<void>();
+  const onUserTurn: OnUserTurn = async ({ text: said }, { signal }) => {
+    if (said !== question) return;
+    asked.resolve();
+    await sleep(20_000, undefined, { signal }).catch(() => {});
+  };
+  await using voice = await VoiceAgent.start({ agent: { onUserTurn: { run: onUserTurn, withinMs: 20_000 } } });
+  const user = await voice.speaker("user");
+  await using ann = await voice.agent.client("ann");
+  voice.agent.model.script([reply([text(ANSWER)]), reply([text("Both.")])]);
+  voice.understand(FIRST);
+  const { to } = await user.say(FIRST);
+  await user.untilHeard(0.05, to);
+  await ann.say(question);
+  voice.understand(REST);
+
+  await Promise.all([user.say(REST), asked.promise]);
+  await user.client.next("assistant_sentence", ({ text: said }) => said === "Both.", 15_000);
+
+  const stored = await voice.agent.sql`select superseded_by from turns where participant_identity = 'ann'`;
+  expect(stored).toEqual([{ superseded_by: null }]);
 });

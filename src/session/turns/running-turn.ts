@@ -16,7 +16,7 @@ interface RunningTurnOptions {
   readonly spoken: SpokenTimes | undefined;
 }
 
-/** The turn that is being answered or spoken, or was so last. */
+/** The turn that is being answered or spoken, or was so last, until the next turn is prepared. */
 export class RunningTurn {
   readonly #options: RunningTurnOptions;
   /** When the turn and its speech ended, in Unix ms. */

@@ -60,10 +60,7 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
   phoneNamesTools: fc.boolean(),
 });
 
-/**
- * Runs `work` in virtual time, including `AbortSignal.timeout`. Disables intervals, which only renew the lease and tend
- * connections.
- */
+/** Runs `work` in virtual time. Disables intervals, which only renew the lease and tend connections. */
 async function inVirtualTime<Result>(
   { failures }: Scenario,
   work: (ports: { clock: VirtualClock; traffic: Traffic }) => Promise<Result>,
@@ -73,16 +70,10 @@ async function inVirtualTime<Result>(
   // Virtual time starts at the real time, which the database uses.
   clock.now = new Date().getTime();
   const interval = vi.spyOn(globalThis, "setInterval").mockReturnValue(0 as never);
-  const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
-    const controller = new AbortController();
-    setTimeout(() => controller.abort(new DOMException("It took too long", "TimeoutError")), ms);
-    return controller.signal;
-  });
   try {
     return await work({ clock, traffic });
   } finally {
     interval.mockRestore();
-    timeout.mockRestore();
     forgetListeners();
   }
 }
