@@ -161,8 +161,8 @@ function recognizerTable({ at, figures }: NonNullable<VoiceRecord["recognizers"]
 function keytermSentence({ at, names, sentences, right, others }: NonNullable<VoiceRecord["keyterms"]>): string {
   return (
     `Of ${sentences} sentences, spoken by \`TTS=embedded\`, with one of ${names} names each, the name was right in ` +
-    `${right.without} without \`keyterms\` and in ${right.with} with all ${names} of them. In ${others.sentences} ` +
-    `other sentences, \`keyterms\` replaced ${others.replaced} words (${at})`
+    `${right.without} without \`keyterms\` and in ${right.with} with all ${names} of them. Of ${others.sentences} ` +
+    `other sentences, \`keyterms\` changed ${others.changed} (${at})`
   );
 }
 

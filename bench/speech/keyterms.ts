@@ -28,8 +28,8 @@ export interface KeytermFigures {
   readonly sentences: number;
   /** In how many of them the name was right. */
   readonly right: { readonly without: number; readonly with: number };
-  /** How many sentences without a name were corrected, too, and how many words that wrongly replaced. */
-  readonly others: { readonly sentences: number; readonly replaced: number };
+  /** How many sentences without a name `keyterms` was given, and how many of them it changed. */
+  readonly others: { readonly sentences: number; readonly changed: number };
 }
 
 /** Speaks sentences with names, and counts how many names are recognized without and with `keyterms`. */
@@ -46,13 +46,13 @@ export async function measureKeyterms(recognizer: EmbeddedRecognizer, voice: Syn
       if (keyterms.correct(heard).includes(name)) right.with++;
     }
   const others = await sentencesOfOurPages();
-  const replaced = others.filter((sentence) => letters(keyterms.correct(sentence)) !== letters(sentence));
-  console.log(replaced.join("\n"));
+  const changed = others.filter((sentence) => letters(keyterms.correct(sentence)) !== letters(sentence));
+  console.log(changed.join("\n"));
   return {
     names: NAMES.length,
     sentences: NAMES.length * sentencesWith("").length,
     right,
-    others: { sentences: others.length, replaced: replaced.length },
+    others: { sentences: others.length, changed: changed.length },
   };
 }
 

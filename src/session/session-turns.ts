@@ -101,6 +101,7 @@ export class SessionTurns {
    */
   add(turn: NewTurn | VariationRequest, { interrupts = false } = {}): void {
     const isCut = (interrupts || this.#options.policy.onNewMessage === "interrupt") && !this.#options.calls.isBlocking;
+    // The turn that waits may be a continuation itself, which this one would replace.
     const mayContinue = isCut && !("variation" in turn) && !this.#queue.hasWaiting;
     const continued = mayContinue ? this.#running?.continuedBy(turn) : undefined;
     if (isCut) this.#queue.abort("interrupted");

@@ -2,6 +2,7 @@ import { unusedParameters } from "../../store/database/address.ts";
 import { probeApi } from "../../llm/probe-api.ts";
 import { findEspeak } from "../../voice/providers/espeak/espeak-synthesizer.ts";
 import type { Config } from "../../worker/config.ts";
+import { keyAt } from "../../worker/job/serve-agents.ts";
 import { howToInstall } from "../../worker/own-package.ts";
 import { createReadyChecks } from "../../worker/ready-checks.ts";
 import { WAYS_TO_LIVEKIT } from "../../worker/services/build-livekit-server.ts";
@@ -82,9 +83,8 @@ async function checkModel(config: Config): Promise<Finding> {
  * Asks the API, free of charge, whether it knows the model. Some other implementations of the API cannot answer this.
  */
 async function askAboutModel(config: Config, { name, baseUrl, key }: Config["model"]): Promise<Finding> {
+  const apiKey = keyAt({ baseUrl, key }, { apiKey: config.anthropicApiKey, env: process.env }) ?? "";
   const url = baseUrl ?? config.anthropicBaseUrl ?? ANTHROPIC;
-  const ownKey = baseUrl === undefined ? config.anthropicApiKey : undefined;
-  const apiKey = (key === undefined ? ownKey : process.env[key]) ?? "";
   const [address, keyName] =
     baseUrl === undefined ? ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"] : ["baseUrl of the model", "key of the model"];
   try {

@@ -2,7 +2,7 @@ import { answerDecisionSchema, type HookSession, type OnAnswer } from "../../age
 import { cleanText } from "../../lib/clean-json.ts";
 import { type ModelEvent, NO_USAGE, type TextDelta } from "../../llm/model-event.ts";
 import { phrasesFor } from "../answer/phrases.ts";
-import { callHook, type HookOptions } from "./call-hook.ts";
+import { callTurnHook, type HookOptions } from "./call-turn-hook.ts";
 import { CheckedText } from "./checked-text.ts";
 
 const WITHIN_MS = 50;
@@ -85,7 +85,7 @@ export class AnswerHook {
     const phrases = phrasesFor(participants.get(participant)?.language, policy.phrases);
     const call = (run: OnAnswer, session: HookSession) => run(sentence, session);
     const called = { name: "onAnswer", hook, withinMs: WITHIN_MS, schema: answerDecisionSchema, call } as const;
-    const { decision, onLate } = await callHook(this.#options, called, signal);
+    const { decision, onLate } = await callTurnHook(this.#options, called, signal);
     signal.throwIfAborted();
     if (onLate === "refuse") return { text: phrases.failed, isLast: true };
     if (!decision) return { text: sentence };

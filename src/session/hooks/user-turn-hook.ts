@@ -10,7 +10,7 @@ import { phrasesFor } from "../answer/phrases.ts";
 import type { MemoryPrompt } from "../memory/memory-prompt.ts";
 import { fixedAnswerOf } from "../turns/fixed-answer.ts";
 import type { NewTurn, TurnInput } from "../turns/turn-queue.ts";
-import { callHook, type HookOptions } from "./call-hook.ts";
+import { callTurnHook, type HookOptions } from "./call-turn-hook.ts";
 
 const WITHIN_MS = 2_000;
 
@@ -92,7 +92,7 @@ export class UserTurnHook {
     const said = { participant, text: inputText(input), language };
     const call = (run: OnUserTurn, session: HookSession) => run(said, session);
     const called = { name: "onUserTurn", hook, withinMs: WITHIN_MS, schema: userTurnDecisionSchema, call } as const;
-    const { decision, onLate } = await callHook(this.#options, called, cut);
+    const { decision, onLate } = await callTurnHook(this.#options, called, cut);
     if (onLate === "refuse") return changed(turn, { refuse: phrases.failed }, phrases.failed);
     return changed(turn, decision, phrases.refused);
   }

@@ -86,6 +86,18 @@ function toListedModel(settings: ModelSettings, serving: Serving): ListedModel {
   };
 }
 
+interface Keys {
+  /** The key of the worker's own model. */
+  readonly apiKey: string | undefined;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Returns the key for a place, if it has one. The worker's own key is sent only to the worker's own model. */
+export function keyAt({ baseUrl, key }: ModelPlace, { apiKey, env }: Keys): string | undefined {
+  if (key !== undefined) return env?.[key] || undefined;
+  return baseUrl === undefined ? apiKey : undefined;
+}
+
 /** Returns a model's name, with its address and the name of its key if it has its own: `claude-sonnet-5-5 (gw.example)`. */
 export function labelOf(name: string, { baseUrl, key }: ModelPlace): string {
   const place = [...(baseUrl === undefined ? [] : [new URL(baseUrl).host]), ...(key === undefined ? [] : [key])];

@@ -6,7 +6,7 @@ import { createSummaryModel } from "../../session/context/summarizer.ts";
 import type { SummaryModel } from "../../session/context/summarizer.ts";
 import { betasOf, INLINE_TOOLS } from "../../session/model/open-stream.ts";
 import type { ConfigFileValues } from "../config-file.ts";
-import { labelOf, type ModelPlace, serveAgent, serveDefaultAgent } from "./serve-agents.ts";
+import { keyAt, labelOf, type ModelPlace, serveAgent, serveDefaultAgent } from "./serve-agents.ts";
 
 interface SessionModel {
   /** All agents by name, including the default one. The map may change. */
@@ -49,7 +49,7 @@ export function createSessionModel(
     const id = JSON.stringify([place.baseUrl, key]);
     const known = clients.get(id);
     if (known) return known;
-    const apiKey = keyAt(place, own);
+    const apiKey = keyAt(place, own) ?? NO_KEY;
     const model = createModel({
       apiKey,
       idleTimeoutMs: config.modelIdleTimeoutMs,
@@ -90,12 +90,6 @@ function toReport(
   // A shorter key may be a word.
   const apiMessage = apiKey.length > 8 ? refusal?.apiMessage?.replaceAll(apiKey, "…") : refusal?.apiMessage;
   return { model: labelOf(model, place), ...(refusal && { refusal: { ...refusal, apiMessage } }) };
-}
-
-/** Returns the key for a place. The worker's own key is sent only to the worker's own model. */
-function keyAt({ baseUrl, key }: ModelPlace, own: ModelEndpoint): string {
-  if (key !== undefined) return own.env?.[key] || NO_KEY;
-  return baseUrl === undefined ? own.apiKey : NO_KEY;
 }
 
 /** A server may need no key, but Anthropic's SDK requires one. */

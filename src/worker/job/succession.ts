@@ -99,14 +99,16 @@ export class Succession {
    */
   async #showAgain(): Promise<void> {
     const { room, showState } = this.#options;
-    if (this.#isShowing) return;
+    const isMarked = () => isGone(room.localParticipant?.attributes ?? {});
+    if (this.#isShowing || !isMarked()) return;
     this.#isShowing = true;
     try {
-      const isMarked = () => isGone(room.localParticipant?.attributes ?? {});
-      for (let wasMarked = isMarked(); this.#untilOwned && wasMarked; await sleep(AGAIN_AFTER_MS)) {
-        wasMarked = isMarked();
+      let isLast = false;
+      while (this.#untilOwned && !isLast) {
+        isLast = !isMarked();
         await this.#untilOwned();
         showState();
+        await sleep(AGAIN_AFTER_MS);
       }
     } catch {
       // Another agent owns the session.

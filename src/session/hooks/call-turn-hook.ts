@@ -37,7 +37,7 @@ type Decided<Decision> =
  * Calls one of the author's hooks, waits for it up to its deadline, and checks what it returns. Counts the call, and
  * logs a hook that is late or fails, unless `cut` has aborted. Never rejects.
  */
-export async function callHook<Run extends object, Decision>(
+export async function callTurnHook<Run extends object, Decision>(
   options: HookOptions,
   { name, hook, withinMs: usualMs, schema, call }: HookCall<Run, Decision>,
   cut: AbortSignal,
